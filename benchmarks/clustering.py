@@ -23,8 +23,7 @@ from rich.table import Table
 
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE, spectral_clusters
-from longmatch.lab.words.similarity import Floats, textrank_similarity
-from longmatch.lab.words.text_words import stream_of, written_words
+from longmatch.lab.words import Floats, stream_of, textrank_similarity, written_words
 from longmatch.lexical.terms import hash_word
 
 SIZES = (80, 250, 500, 1000, 2000)

@@ -38,15 +38,13 @@ from transformers import AutoModel
 
 from benchmarks.common import memory_of
 from longmatch.encoders.pretrained import locate
-from longmatch.lab.baselines.siamese.batch import TextBatch
+from longmatch.lab.baselines.siamese.encoder import TextBatch
 from longmatch.lab.baselines.siamese.longformer import LongModel, repeat_positions
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.smith.batch import BlockBatch
-from longmatch.lab.papers.smith.config import SmithConfig, sentence_level
-from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.papers.smith.encoder import BlockBatch, SmithConfig, SmithModel, sentence_level
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SPECIALS = (101, 102)

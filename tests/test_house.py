@@ -173,7 +173,7 @@ def test_no_files_import_each_other_in_a_circle():
         "from longmatch import load",
         "import longmatch",
         "from ..library import Library",
-        "from longmatch.lab.words import matrix",
+        "from longmatch.lab.words import textrank_similarity",
         "def later():\n    from longmatch.models.loading import load",
         "import_module('longmatch.models.loading')",
         "import_module('longmatch.lab.papers.colde.matcher:ColdeMatcher')",

@@ -22,11 +22,8 @@ from longmatch.lab.encoders.packed import PackedEngine, tokens_that_fit
 from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import SPECIALS as ADDED
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
-from longmatch.lab.papers.colde.config import ColdeConfig
-from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.smith.batch import BlockBatch
-from longmatch.lab.papers.smith.config import SIZES, SmithConfig, sentence_level
-from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.papers.colde.encoder import ColdeConfig, ColdeModel
+from longmatch.lab.papers.smith.encoder import SIZES, BlockBatch, SmithConfig, SmithModel, sentence_level
 from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens

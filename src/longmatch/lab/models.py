@@ -47,7 +47,7 @@ COLDE = (
         Model(
             name=f"colde-{readout}",
             label=f"CoLDE, {label}",
-            network=f"{PAPERS}.colde.readouts:{matcher}",
+            network=f"{PAPERS}.colde.matcher:{matcher}",
             needs="lab",
             score_label=label,
         )
@@ -108,7 +108,7 @@ SST = (
         )
         for name, label, recipe, studied in (
             ("sst", "SST", "training:SstRecipe", ("size", "view_range", "patience")),
-            ("sst-dual", "SST, dual encoder", "dual_training:DualRecipe", ()),
+            ("sst-dual", "SST, dual encoder", "training:DualRecipe", ()),
         )
     ),
     Model(
@@ -140,14 +140,14 @@ PAIR_NETWORKS = (
             reads_pairs=True,
         )
         for name, label, matcher, recipe in (
-            ("bert-pli", "BERT-PLI", "pli.matcher:PliMatcher", "pli.training:PliRecipe"),
+            ("bert-pli", "BERT-PLI", "cross.bert_pli:PliMatcher", "cross.bert_pli:PliRecipe"),
             (
                 "match-ignition",
                 "Match-Ignition",
-                "filtering.matcher:IgnitionMatcher",
-                "filtering.training:IgnitionRecipe",
+                "cross.match_ignition:IgnitionMatcher",
+                "cross.match_ignition:IgnitionRecipe",
             ),
-            ("opt-match", "OPT-Match", "filtering.matcher:TransportMatcher", "filtering.training:TransportRecipe"),
+            ("opt-match", "OPT-Match", "cross.opt_match:TransportMatcher", "cross.opt_match:TransportRecipe"),
         )
     ),
     Model(
@@ -185,7 +185,7 @@ POOLED = (
         label="Mean of chunks, trained",
         summary="The mean of the sentence vectors.",
         rule=f"{BASELINES}.pooled.matcher:mean_matcher",
-        network=f"{BASELINES}.pooled.chunks:ChunkMeanMatcher",
+        network=f"{BASELINES}.pooled.training:ChunkMeanMatcher",
         recipe=f"{BASELINES}.pooled.training:ChunkMeanRecipe",
         scorer=f"{SCORING}.sentences:PooledScorer",
         code=("models/sdr",),
@@ -212,7 +212,7 @@ POOLED = (
     Model(
         name="mean-centred",
         label="Mean vector, centred",
-        rule=f"{BASELINES}.pooled.centred:CentredMeanMatcher",
+        rule=f"{BASELINES}.pooled.matcher:CentredMeanMatcher",
         scorer=f"{SCORING}.sentences:CentredMeanScorer",
         code=("models/sdr",),
         score_label="mean vector, centred",
@@ -220,7 +220,7 @@ POOLED = (
     Model(
         name="sdr-centred",
         label="SDR's score of centred vectors",
-        rule=f"{BASELINES}.pooled.centred:CentredSdrMatcher",
+        rule=f"{BASELINES}.pooled.matcher:CentredSdrMatcher",
         scorer=f"{SCORING}.sentences:CentredSdrScorer",
         score_label="SDR's score of centred vectors",
     ),
@@ -243,7 +243,7 @@ OTHER_RULES = (
     Model(
         name="lda",
         label="LDA",
-        rule=f"{BASELINES}.topics.lda_matcher:LdaMatcher",
+        rule=f"{BASELINES}.topics.lda:LdaMatcher",
         place="",
         needs="lab",
         scorer=f"{SCORING}.lexical:LdaScorer",
@@ -252,7 +252,7 @@ OTHER_RULES = (
     Model(
         name="bertopic",
         label="BERTopic",
-        rule=f"{BASELINES}.topics.bertopic_matcher:BertopicMatcher",
+        rule=f"{BASELINES}.topics.bertopic:BertopicMatcher",
         needs="lab",
     ),
 )

@@ -17,8 +17,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.checkpoint import open_checkpoint, save_checkpoint, set_dropout
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.smith.config import SmithConfig
-from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.papers.smith.encoder import SmithConfig, SmithModel
 from longmatch.models.loading import load
 from tests.cli.conftest import longmatch
 

@@ -17,7 +17,7 @@ from longmatch.lab.baselines.cig.concepts import (
     keywords_of,
     similarities,
 )
-from longmatch.lab.words.matrix import WordMatrix
+from longmatch.lab.words import WordMatrix
 from longmatch.lexical.terms import Stream
 from tests.effort import tried
 

@@ -6,13 +6,12 @@ import torch
 
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
-from longmatch.lab.baselines.cig.concepts import FEATURES
+from longmatch.lab.baselines.cig.concepts import FEATURES, ConceptGraphBuilder, GraphBatch, PairGraph, normalised
 from longmatch.lab.baselines.cig.encoder import CigModel
-from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph, normalised
 from longmatch.lab.baselines.cig.matcher import CigMatcher, margins
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.matchers import tokens_of
-from longmatch.lab.words.token_words import TokenWords
+from longmatch.lab.words import TokenWords
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.models.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge

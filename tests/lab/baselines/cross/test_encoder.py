@@ -5,10 +5,15 @@ import pytest
 import torch
 from transformers import AutoModel, BertForSequenceClassification, DistilBertConfig
 
-from longmatch.lab.baselines.cross.batch import CrossBatch
-from longmatch.lab.baselines.cross.config import CrossConfig
-from longmatch.lab.baselines.cross.encoder import CrossModel
-from longmatch.lab.baselines.cross.scoring import margins, match_probabilities, pool_views, read
+from longmatch.lab.baselines.cross.encoder import (
+    CrossConfig,
+    CrossModel,
+    margins,
+    match_probabilities,
+    pool_views,
+    read,
+)
+from longmatch.lab.baselines.cross.selection import CrossBatch
 from tests.lab.baselines.cross.tiny_cross import tiny_cross
 
 RNG = np.random.default_rng(0)

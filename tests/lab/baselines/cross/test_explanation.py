@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from longmatch.documents import Draft
-from longmatch.lab.baselines.cross.batch import CrossBatch
-from longmatch.lab.baselines.cross.explanation import contributions, sentence_vectors
-from longmatch.lab.baselines.cross.scoring import margins
+from longmatch.lab.baselines.cross.encoder import margins
+from longmatch.lab.baselines.cross.matcher import contributions, sentence_vectors
+from longmatch.lab.baselines.cross.selection import CrossBatch
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.test_matcher import DrawnMatcher
 from tests.lab.baselines.cross.tiny_cross import tiny_matcher

@@ -8,8 +8,8 @@ import torch
 
 from longmatch.documents import Draft
 from longmatch.errors import LongmatchError, LongmatchWarning
+from longmatch.lab.baselines.cross.encoder import margins
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
-from longmatch.lab.baselines.cross.scoring import margins
 from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
 from longmatch.matching.reranking import rerank
 from longmatch.models.loading import load

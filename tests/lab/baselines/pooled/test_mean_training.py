@@ -6,8 +6,7 @@ import torch
 
 import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
-from longmatch.lab.baselines.pooled.chunks import ChunkMeanMatcher
-from longmatch.lab.baselines.pooled.training import ChunkMeanRecipe, ChunkMeanSettings
+from longmatch.lab.baselines.pooled.training import ChunkMeanMatcher, ChunkMeanRecipe, ChunkMeanSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from tests.lab.training.synthetic.classes import common_words

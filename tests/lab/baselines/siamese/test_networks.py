@@ -3,8 +3,8 @@
 import torch
 from torch.nn import functional
 
-from longmatch.lab.baselines.siamese.batch import SentenceLayout
-from longmatch.lab.baselines.siamese.trigrams import trigrams
+from longmatch.lab.baselines.siamese.dssm import trigrams
+from longmatch.lab.baselines.siamese.encoder import SentenceLayout
 from tests.lab.baselines.siamese.tiny_baselines import tiny_model, tokens_of
 
 

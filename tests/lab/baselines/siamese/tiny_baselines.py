@@ -6,13 +6,11 @@ from typing import Any
 import torch
 
 from longmatch.documents import Document
-from longmatch.lab.baselines.siamese.arc import ArcModel
 from longmatch.lab.baselines.siamese.dssm import DssmModel
 from longmatch.lab.baselines.siamese.encoder import VectorModel
-from longmatch.lab.baselines.siamese.han import HanModel
 from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.matcher import VectorMatcher
-from longmatch.lab.baselines.siamese.smash import SmashModel
+from longmatch.lab.baselines.siamese.token_networks import ArcModel, HanModel, SmashModel
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.units import Tokens, tokenize
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
+from longmatch.lab.baselines.topics.lda import LdaMatcher
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer

@@ -7,8 +7,7 @@ import torch
 from torch.nn.utils.rnn import pack_sequence
 
 from longmatch.lab.encoders.ragged import offsets_of
-from longmatch.lab.papers.colde.config import ColdeConfig
-from longmatch.lab.papers.colde.encoder import ColdeModel, PackedOrder
+from longmatch.lab.papers.colde.encoder import ColdeConfig, ColdeModel, PackedOrder
 
 TINY = {"model_type": "bert", "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
         "intermediate_size": 32, "vocab_size": 50, "max_position_embeddings": 12}  # fmt: skip

@@ -7,7 +7,7 @@ import torch
 from transformers import AutoModel, AutoTokenizer, BertForMaskedLM, RobertaForMaskedLM
 
 from longmatch.lab.encoders.backbone import as_torch
-from longmatch.lab.papers.sdr.encoder import SdrModel
+from longmatch.lab.papers.sdr.encoder import SdrModel, margin_contrastive_loss
 
 
 @pytest.mark.parametrize(("family", "kind"), [("tiny_bert", BertForMaskedLM), ("tiny_roberta", RobertaForMaskedLM)])
@@ -67,3 +67,19 @@ def test_the_model_is_saved_without_shared_tensors_and_loads_again(tiny_bert, tm
     other = SdrModel(AutoModel.from_pretrained(tiny_bert))
     other.load_state_dict(load_file(tmp_path / "model.safetensors"))
     assert all(torch.equal(a, b) for a, b in zip(model.state_dict().values(), other.state_dict().values(), strict=True))
+
+
+def test_margin_loss_by_hand():
+    """cos = 0.6: a positive costs 0.4, a negative 0.6 with m = 1 and 1.6 with m = 2."""
+    p, q = torch.tensor([[1.0, 0.0]]), torch.tensor([[3.0, 4.0]])
+    assert margin_contrastive_loss(p, q, torch.tensor([1])).item() == pytest.approx(0.4)
+    assert margin_contrastive_loss(p, q, torch.tensor([0])).item() == pytest.approx(0.6)
+    assert margin_contrastive_loss(p, q, torch.tensor([0]), margin=2).item() == pytest.approx(1.6)
+
+
+def test_with_margin_one_opposite_negatives_cost_nothing_and_push_nothing():
+    p = torch.tensor([[1.0, 0.2]], requires_grad=True)
+    loss = margin_contrastive_loss(p, torch.tensor([[-1.0, 0.0]]), torch.tensor([0]))
+    loss.backward()
+    assert loss.item() == 0
+    assert p.grad is not None and not p.grad.any()

@@ -17,9 +17,8 @@ from longmatch.documents import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.flat import FlatTokens
-from longmatch.lab.papers.sdr.loss import margin_contrastive_loss
-from longmatch.lab.papers.sdr.settings import PAPER, SdrSettings
-from longmatch.lab.papers.sdr.training import SdrRecipe
+from longmatch.lab.papers.sdr.encoder import margin_contrastive_loss
+from longmatch.lab.papers.sdr.training import PAPER, SdrRecipe, SdrSettings
 from longmatch.lab.training.masked_words import masked_word_loss
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train

@@ -13,8 +13,7 @@ from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab import matchers
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
-from longmatch.lab.papers.smith.explanation import contributions
-from longmatch.lab.papers.smith.matcher import SmithMatcher
+from longmatch.lab.papers.smith.matcher import SmithMatcher, contributions
 from tests.lab.papers.smith.tiny_smith import tiny_matcher
 
 PAIR = ("coming-back-slowly.md", "the-stream-that-turned.md")
@@ -45,7 +44,7 @@ def test_a_document_is_encoded_alike_alone_and_among_others(matcher, pair, examp
 def test_documents_encoded_in_several_rounds_are_encoded_alike(matcher, pair, monkeypatch):
     before = [e.vector for e in matcher.encode(pair)]
     monkeypatch.setattr("longmatch.lab.matchers.TrainedMatcher.tokens_per_batch", 1)
-    monkeypatch.setattr("longmatch.lab.papers.smith.encoding.TOKENS", 10)
+    monkeypatch.setattr("longmatch.lab.papers.smith.matcher.TOKENS", 10)
     done: list[int] = []
     after = [e.vector for e in matcher.encode(pair, done.append)]
     assert torch.allclose(torch.stack(before), torch.stack(after), atol=1e-5) and done == [1, 1]

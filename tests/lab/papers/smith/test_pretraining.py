@@ -8,9 +8,9 @@ import torch
 
 import longmatch
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.lab.papers.smith.loss import masked_block_loss
 from longmatch.lab.papers.smith.matcher import SmithMatcher
 from longmatch.lab.papers.smith.pretraining import PretrainSettings, SmithPretrainRecipe
+from longmatch.lab.papers.smith.pretraining_model import masked_block_loss
 from longmatch.lab.training.masked_words import IGNORED, masked_word_loss
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train

@@ -10,8 +10,7 @@ import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.smith.encoder import SmithModel
-from longmatch.lab.papers.smith.settings import SmithModelSettings
-from longmatch.lab.papers.smith.training import SmithRecipe, SmithSettings
+from longmatch.lab.papers.smith.training import SmithModelSettings, SmithRecipe, SmithSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from tests.lab.training.synthetic.classes import common_words

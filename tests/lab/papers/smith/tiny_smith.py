@@ -6,8 +6,7 @@ from typing import Any
 import torch
 
 from longmatch.lab.encoders.checkpoint import open_tokenizer
-from longmatch.lab.papers.smith.config import SmithConfig, sentence_level
-from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.papers.smith.encoder import SmithConfig, SmithModel, sentence_level
 from longmatch.lab.papers.smith.matcher import SmithMatcher
 
 

@@ -10,9 +10,8 @@ from safetensors.torch import load_file
 
 import longmatch
 from longmatch.errors import LongmatchError
-from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.cluster_training import ClusterRecipe, ClusterSettings
-from longmatch.lab.papers.sst.network import ClusterModel
+from longmatch.lab.papers.sst.network import AdaptiveClustering, ClusterModel
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from tests.lab.training.synthetic.subtopics import SENTENCES, write_two_subtopics

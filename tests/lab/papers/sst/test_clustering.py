@@ -8,8 +8,7 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from longmatch.lab.papers.sst.clustering import renumbered, spectral_clusters
-from longmatch.lab.words.similarity import textrank_similarity
-from longmatch.lab.words.text_words import stream_of
+from longmatch.lab.words import stream_of, textrank_similarity
 from tests.effort import tried
 
 

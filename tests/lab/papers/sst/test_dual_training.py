@@ -10,8 +10,8 @@ import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.lab.losses import info_nce_loss
-from longmatch.lab.papers.sst.dual_training import DualRecipe, DualSettings
 from longmatch.lab.papers.sst.matcher import SstMatcher
+from longmatch.lab.papers.sst.training import DualRecipe, DualSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from longmatch.lab.training.validation import pair_measures

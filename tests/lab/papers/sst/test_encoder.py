@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from longmatch.lab.baselines.cross.batch import CrossBatch
-from longmatch.lab.baselines.cross.scoring import PairReader, layout_for, margins, read
-from longmatch.lab.baselines.cross.selection import Opening
+from longmatch.lab.baselines.cross.encoder import PairReader, layout_for, margins, read
+from longmatch.lab.baselines.cross.selection import CrossBatch, Opening
 from longmatch.lab.papers.sst.encoder import SstModel, split_sides
 from tests.lab.baselines.cross.tiny_cross import enlarge
 

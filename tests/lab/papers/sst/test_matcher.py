@@ -6,11 +6,10 @@ import torch
 
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.lab.baselines.cross.scoring import margins
+from longmatch.lab.baselines.cross.encoder import margins
 from longmatch.lab.encoders.checkpoint import open_tokenizer
-from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.matcher import CLUSTERS, SstMatcher, SstModel
-from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
+from longmatch.lab.papers.sst.network import AdaptiveClustering, ClusterConfig, ClusterModel
 from longmatch.models.loading import load
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import enlarge

@@ -7,7 +7,7 @@ from longmatch.documents.read import read_text_string
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.papers.sst.clustering import Clusters
 from longmatch.lab.papers.sst.selection import DirectClustering, SubtopicViews, first_sentences
-from longmatch.lab.words.token_words import TokenWords
+from longmatch.lab.words import TokenWords
 from longmatch.units import tokenize
 
 RIVER = ["The river rose over the bank.", "Water of the river stood in houses.", "The bank of the river broke."]

@@ -8,9 +8,14 @@ import pytest
 
 from longmatch.documents.read import read_text_string
 from longmatch.lab.encoders.checkpoint import open_tokenizer
-from longmatch.lab.papers.sst.selection import DirectClustering, SubtopicViews
-from longmatch.lab.papers.sst.view_pool import POOL, ReorderedViews, sentence_likelihoods
-from longmatch.lab.words.token_words import TokenWords
+from longmatch.lab.papers.sst.selection import (
+    POOL,
+    DirectClustering,
+    ReorderedViews,
+    SubtopicViews,
+    sentence_likelihoods,
+)
+from longmatch.lab.words import TokenWords
 from longmatch.units import tokenize
 from tests.lab.papers.sst.test_selection import BIRD, RIVER, STONE
 

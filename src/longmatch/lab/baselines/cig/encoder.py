@@ -13,9 +13,8 @@ import torch
 from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel
 
-from longmatch.lab.baselines.cig.concepts import FEATURES, KEYWORDS
-from longmatch.lab.baselines.cig.graphs import GraphBatch
-from longmatch.lab.baselines.siamese.embeddings import FromEmbeddings, TokenEmbeddings
+from longmatch.lab.baselines.cig.concepts import FEATURES, KEYWORDS, GraphBatch
+from longmatch.lab.baselines.siamese.token_networks import FromEmbeddings, TokenEmbeddings
 from longmatch.lab.encoders.ragged import offsets_of, segment_max, segment_mean
 from longmatch.lexical.frequencies import Frequencies
 

@@ -16,14 +16,11 @@ import torch
 from torch import Tensor, nn
 
 from longmatch.documents.document import Document
-from longmatch.lab.baselines.cig.concepts import ConceptGraph, Floats, Ints
+from longmatch.lab.baselines.cig.concepts import ConceptGraph, ConceptGraphBuilder, GraphBatch, PairGraph
 from longmatch.lab.baselines.cig.encoder import CigModel
-from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph
 from longmatch.lab.matchers import TokenPairMatcher, match_probability, open_trained, tokens_of
-from longmatch.lab.words.matrix import WordMatrixCache
-from longmatch.lab.words.text_words import concatenated, written_words
-from longmatch.lab.words.token_words import TokenWords, word_hashes
-from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.lab.words import TokenWords, WordMatrixCache, concatenated, word_hashes, written_words
+from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
 from longmatch.matching.match import Match, Passage
 from longmatch.matching.matcher import Scores
 from longmatch.matching.sentence_vectors import best_cosine_grid, pair_cosines

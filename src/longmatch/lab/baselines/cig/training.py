@@ -12,11 +12,10 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
-from longmatch.lab.baselines.cig.concepts import KEYWORDS, ConceptGraph
+from longmatch.lab.baselines.cig.concepts import KEYWORDS, ConceptGraph, ConceptGraphBuilder, GraphBatch, PairGraph
 from longmatch.lab.baselines.cig.encoder import CigConfig, CigModel
-from longmatch.lab.baselines.cig.graphs import ConceptGraphBuilder, GraphBatch, PairGraph
 from longmatch.lab.baselines.cig.matcher import margins, match_probabilities
-from longmatch.lab.baselines.siamese.embeddings import EmbeddingInit
+from longmatch.lab.baselines.siamese.token_networks import EmbeddingInit
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.encoders.flat import groups_within
 from longmatch.lab.training.data import PairTable, TrainingData
@@ -24,8 +23,7 @@ from longmatch.lab.training.labelled_recipe import LabelledRecipe
 from longmatch.lab.training.limits import at_least, below_one
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.validation import pair_measures, validation_rows
-from longmatch.lab.words.matrix import WordMatrixCache
-from longmatch.lab.words.token_words import TokenWords
+from longmatch.lab.words import TokenWords, WordMatrixCache
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.units import Tokens
 from longmatch.units.tokens import Ints

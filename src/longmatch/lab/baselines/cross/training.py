@@ -11,11 +11,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
-from longmatch.lab.baselines.cross.batch import CrossBatch, Pair, PairLayout
-from longmatch.lab.baselines.cross.config import Readout
-from longmatch.lab.baselines.cross.encoder import CrossModel
-from longmatch.lab.baselines.cross.scoring import layout_for, margins, match_probabilities, read
-from longmatch.lab.baselines.cross.selection import Opening, Selection
+from longmatch.lab.baselines.cross.encoder import CrossModel, Readout, layout_for, margins, match_probabilities, read
+from longmatch.lab.baselines.cross.selection import CrossBatch, Opening, Pair, PairLayout, Selection
 from longmatch.lab.encoders.checkpoint import open_tokenizer, special_tokens
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe

@@ -3,11 +3,16 @@
 - `first`: the mean of the first N tokens, where N is the backbone's input size;
 - `cls`: the vector of the start token over the same N tokens;
 - `mean` (the paper's ALL): the mean over all tokens, encoded sentence by sentence.
+
+And controls: the rules `sdr` and `mean` over vectors that are centred on the collection, without any training
+(all-but-the-top, Mu and Viswanath, 2018). A trained model that is no better than its untrained backbone under these has
+only spread its vectors evenly.
 """
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -20,11 +25,15 @@ from longmatch.matching.match import Coverage, Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
 from longmatch.matching.sentences import Sentences
+from longmatch.models.sdr.matcher import SdrEncoding, SdrMatcher
 from longmatch.models.sdr.paragraphs import weighted_means
+from longmatch.models.sdr.score import Paragraphs
+from longmatch.ragged import Array, array_namespace, unit_rows
 from longmatch.units import Tokens, tokenize
 from longmatch.units.pieces import pieces_from
 
 PoolingRule = Literal["first", "cls", "mean"]
+COMPONENTS_PER_WIDTH = 1 / 100  # principal components removed, as in the paper
 
 
 @dataclass(frozen=True)
@@ -131,3 +140,57 @@ def _grid(a: PooledEncoding, b: PooledEncoding, level: Level) -> Grid:
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     rows, columns = (weighted_means(e.vectors, e.weights, groups.offsets) for e, groups in ((a, mine), (b, theirs)))
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clip(0, 1))
+
+
+@dataclass(frozen=True)
+class Centring:
+    """The mean of a collection's vectors and their top principal components, which are both removed."""
+
+    mean: Array  # (width,)
+    top: Array  # (components, width), orthonormal
+
+    @staticmethod
+    def of(parts: Iterable[Array]) -> "Centring":
+        """Of vectors (rows, width), given in parts; labels play no role.
+
+        >>> import numpy as np
+        >>> rows = np.array([[3.0, 1.0, 0.1], [3.0, -1.0, 0.1], [3.0, 1.0, -0.1], [3.0, -1.0, -0.1]])
+        >>> Centring.of([rows]).apply(rows).round(6).tolist()[0]  # neither the mean nor the widest direction is left
+        [0.0, 0.0, 1.0]
+        """
+        sums = ((len(part), part.sum(0), part.T @ part) for part in parts)
+        count, total, squares = reduce(lambda a, b: (a[0] + b[0], a[1] + b[1], a[2] + b[2]), sums)
+        mean = total / count
+        covariance = squares / count - mean[:, None] * mean
+        vectors = array_namespace(mean).linalg.eigh(covariance)[1]  # in rising order of variance
+        kept = max(1, round(len(mean) * COMPONENTS_PER_WIDTH))
+        return Centring(mean, vectors[:, -kept:].T)
+
+    def apply(self, vectors: Array) -> Array:
+        """The vectors without mean and top components, of length 1 again: (rows, width)."""
+        centred = vectors - self.mean
+        return unit_rows(centred - (centred @ self.top.T) @ self.top)
+
+
+class CentredSdrMatcher(SdrMatcher):
+    """SDR's score over centred sentence vectors."""
+
+    name = "sdr-centred"
+
+    def score(self, query: SdrEncoding, collection: Paragraphs) -> Scores:
+        """Centre query and collection on the collection's sentences, then score."""
+        centring = Centring.of([collection.vectors])
+        mine, theirs = (replace(p, vectors=centring.apply(p.vectors)) for p in (query.paragraphs, collection))
+        return super().score(replace(query, paragraphs=mine), theirs)
+
+
+class CentredMeanMatcher(PooledMatcher):
+    """The cosine of centred document vectors, each the mean over all tokens."""
+
+    def __init__(self, backbone: Backbone | None = None) -> None:
+        super().__init__("mean", backbone)
+
+    def score(self, query: PooledEncoding, collection: Vectors) -> Scores:
+        """Centre query and collection on the collection's documents, then score."""
+        centring = Centring.of([collection])
+        return super().score(replace(query, vector=centring.apply(query.vector)), centring.apply(collection))

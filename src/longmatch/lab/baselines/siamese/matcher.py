@@ -1,33 +1,159 @@
-"""The matcher of all siamese baselines: opens a trained model's folder."""
+"""The matcher of all siamese baselines, and the explanation of a cosine as a sum over sentences.
+
+A document's vector is the sum of its sentences' parts, so its cosine with another vector is a sum too. A sentence's
+contribution is its term of that sum, at least 0, credited to its pair with the sentence of the other document whose
+part has the highest cosine with it. For HAN and SMASH a part is the sentence's state times its attention weight, so the
+contribution is attention restricted to what the documents share.
+"""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 from transformers import PretrainedConfig
 
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.lab.baselines.siamese.arc import ArcModel
-from longmatch.lab.baselines.siamese.batch import SentenceLayout
 from longmatch.lab.baselines.siamese.dssm import DssmModel
-from longmatch.lab.baselines.siamese.encoder import VectorModel
-from longmatch.lab.baselines.siamese.encoding import AttendedSentence, VectorEncoding, attention_of, encode_tokens
-from longmatch.lab.baselines.siamese.explanation import explain
-from longmatch.lab.baselines.siamese.han import HanModel
+from longmatch.lab.baselines.siamese.encoder import SentenceLayout, VectorModel, VectorOutput
 from longmatch.lab.baselines.siamese.longformer import LongModel
-from longmatch.lab.baselines.siamese.smash import SmashModel
+from longmatch.lab.baselines.siamese.token_networks import ArcModel, HanModel, SmashModel
 from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.encoders.checkpoint import open_checkpoint
+from longmatch.lab.encoders.ragged import segment_sum
 from longmatch.lab.matchers import TrainedMatcher, open_trained
-from longmatch.matching.match import Match
+from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.matching.match import Coverage, Grid, Level, Match, Passage
 from longmatch.matching.matcher import Progress
+from longmatch.matching.sentence_vectors import pair_cosines
+from longmatch.matching.sentences import Sentences
 from longmatch.units import Tokens, tokenize
+from longmatch.units.pieces import Pieces, pieces_from
 
 MODELS: tuple[type[VectorModel], ...] = (DssmModel, ArcModel, HanModel, SmashModel, LongModel)
+
+
+@dataclass(frozen=True)
+class VectorEncoding:
+    """A document's vector, of length 1, and its sentences' contributions to it."""
+
+    sentences: Sentences  # those that were read
+    vector: Tensor  # (width,)
+    parts: Tensor  # (sentences, width), scaled like the vector
+    coverage: float  # the share of the document that was read
+
+    @property
+    def document(self) -> Document:
+        """The encoded document."""
+        return self.sentences.document
+
+
+@dataclass(frozen=True)
+class AttendedSentence:
+    """A sentence with its attention weight, and the words in it with the highest weights."""
+
+    passage: Passage
+    weight: float  # sums to 1 over the document
+    words: tuple[tuple[str, float], ...]  # highest first; the weights of all words of a sentence sum to 1
+
+
+def read_documents(model: VectorModel, documents: Sequence[Tokens]) -> VectorOutput:
+    """Encode documents in one batch, without gradients, with all that an explanation needs; on the CPU, in float32."""
+    with torch.no_grad():
+        output: VectorOutput = model(model.layout.lay_out(documents).to(model.device), with_parts=True)
+    tensors = (output.vectors, output.parts, output.sentences, output.words)
+    return VectorOutput(*(None if x is None else x.float().cpu() for x in tensors))  # type: ignore[arg-type]
+
+
+def encode_vectors(model: VectorModel, documents: Sequence[Tokens]) -> Iterator[VectorEncoding]:
+    """Encode documents, each alone."""
+    output = read_documents(model, documents)
+    assert output.parts is not None
+    sentences = [sentences_read(model, tokens) for tokens in documents]
+    parts = output.parts.split([len(pieces) for pieces in sentences])
+    for tokens, pieces, vector, part in zip(documents, sentences, output.vectors, parts, strict=True):
+        length = vector.norm().clamp(min=1e-12)
+        coverage = int(pieces.last[-1]) / len(tokens)
+        yield VectorEncoding(Sentences.of(pieces), vector / length, (part / length).clone(), coverage)
+
+
+def sentences_read(model: VectorModel, tokens: Tokens) -> Pieces:
+    """The sentences of a document as a model reads them."""
+    read = model.layout.read(tokens)
+    bounds = model.layout.bounds(read)
+    return pieces_from(read, bounds[:-1], bounds[1:])
+
+
+def attention_of(model: VectorModel, tokens: Tokens, most_words: int) -> list[AttendedSentence]:
+    """The sentences of a document, in order, with their weights; empty for a model without attention."""
+    output, pieces = read_documents(model, [tokens]), sentences_read(model, tokens)
+    if output.sentences is None or output.words is None:
+        return []
+    read, sentences = pieces.tokens, Sentences.of(pieces)
+    starts = np.union1d(np.flatnonzero(read.word_starts), pieces.first)
+    words = pieces_from(read, starts, np.append(starts[1:], len(read)))
+    offsets = torch.from_numpy(np.append(words.first, len(read)))
+    weights = segment_sum(output.words[:, None], offsets)[:, 0].numpy()
+    home = np.searchsorted(pieces.first, words.first, side="right") - 1  # the sentence of each word
+    attended = []
+    for number, weight in enumerate(output.sentences.tolist()):
+        mine = np.flatnonzero(home == number)
+        best = mine[np.argsort(-weights[mine], kind="stable")][:most_words]
+        top_words = tuple((words[int(i)].of(tokens.document.readable).strip(), float(weights[i])) for i in best)
+        attended.append(AttendedSentence(sentences.passage(number), weight, top_words))
+    return attended
+
+
+def directions(parts: Tensor) -> Tensor:
+    """Parts, or sums of them, scaled to length 1; zero vectors stay zero."""
+    return normalize(parts, dim=1)
+
+
+def explain_vectors(
+    a: VectorEncoding, b: VectorEncoding, name: str, probability: float | None, threshold: float | None
+) -> Match:
+    """The match of two documents."""
+    mine, theirs = directions(a.parts), directions(b.parts)
+    return Match(
+        a=a.document,
+        b=b.document,
+        score=float((a.vector @ b.vector).clamp(0, 1)),
+        sections=_grid(a, b, "sections"),
+        alignments=alignments(
+            merge([_gains(a, b)], [_gains(b, a)]),
+            (a.sentences.passage, b.sentences.passage),
+            lambda i, j: pair_cosines(mine, theirs, i, j),
+            lambda i, j: (),
+        ),
+        model=name,
+        probability=probability,
+        threshold=threshold,
+        coverage=Coverage(a.coverage, b.coverage),
+        parts={"meaning": 1.0},
+        grids=lambda level: _grid(a, b, level),
+    )
+
+
+def _gains(mine: VectorEncoding, theirs: VectorEncoding) -> Evidence:
+    """Each sentence's contribution to the cosine, and its nearest sentence in the other document."""
+    gain = (mine.parts @ theirs.vector).clamp(min=0)
+    nearest = (directions(mine.parts) @ directions(theirs.parts).T).argmax(1)
+    return Evidence(nearest.numpy(), gain.double().numpy())
+
+
+def _grid(a: VectorEncoding, b: VectorEncoding, level: Level) -> Grid:
+    """The cosine of the summed parts of every two groups of sentences, at least 0."""
+    mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
+    rows, columns = (
+        directions(segment_sum(e.parts, torch.from_numpy(groups.offsets))) for e, groups in ((a, mine), (b, theirs))
+    )
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clamp(0, 1).numpy())
 
 
 class VectorMatcher(TrainedMatcher[VectorEncoding]):
@@ -70,7 +196,7 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
 
     def encode_tokens(self, documents: Sequence[Tokens]) -> Iterable[VectorEncoding]:
         """Encode tokenised documents."""
-        return encode_tokens(self.model, documents)
+        return encode_vectors(self.model, documents)
 
     def length(self, tokens: Tokens) -> int:
         """The number of tokens the model reads."""
@@ -80,7 +206,7 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
         """The match of two documents, with the probability that the model was trained to predict."""
         with torch.no_grad():
             probability = self.model.probability((a.vector @ b.vector).to(self.model.device))
-        return explain(a, b, self.name, float(probability), self.threshold)
+        return explain_vectors(a, b, self.name, float(probability), self.threshold)
 
     def attention(self, document: Document, words: int = 3) -> list[AttendedSentence]:
         """The sentences of a document with their attention weights, and the top `words` words (HAN and SMASH)."""

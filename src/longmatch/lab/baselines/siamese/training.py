@@ -8,13 +8,10 @@ from torch import Tensor
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.errors import LongmatchError
-from longmatch.lab.baselines.siamese.arc import ArcModel
-from longmatch.lab.baselines.siamese.batch import SentenceLayout, TextBatch
 from longmatch.lab.baselines.siamese.dssm import DssmModel
-from longmatch.lab.baselines.siamese.encoder import VectorModel
-from longmatch.lab.baselines.siamese.han import HanModel
+from longmatch.lab.baselines.siamese.encoder import SentenceLayout, TextBatch, VectorModel
 from longmatch.lab.baselines.siamese.longformer import LongModel
-from longmatch.lab.baselines.siamese.smash import SmashModel
+from longmatch.lab.baselines.siamese.token_networks import ArcModel, HanModel, SmashModel
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.losses import pair_cross_entropy_loss
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from longmatch.lab.baselines.topics.lda_matcher import LdaMatcher
+from longmatch.lab.baselines.topics.lda import LdaMatcher
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
 from longmatch.lab.evaluation.measures.query_result import Floats

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from longmatch.lab.baselines.rprs.matcher import RprsMatcher
-from longmatch.lab.baselines.rprs.score import (
+from longmatch.lab.baselines.rprs.matcher import (
     Hits,
+    RprsMatcher,
     SentencePool,
     find_hits,
     nearest_cosines,

@@ -7,8 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.lab.baselines.pooled.centring import Centring
-from longmatch.lab.baselines.pooled.matcher import PooledMatcher
+from longmatch.lab.baselines.pooled.matcher import Centring, PooledMatcher
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
     OpeningVectorLayer,

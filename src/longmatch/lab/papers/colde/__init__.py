@@ -2,15 +2,14 @@
 
 Read it beside the TKDD paper in this order:
 
-- `config.py`: the defaults (section 4.1.2) and the ablations (4.5);
 - `augmentation.py`: Aug(x), documents cut into sections and chunks (3.1);
-- `encoder.py`: section and chunk embeddings (3.1), chunkwise attention, Bi-LSTM and projection (3.2);
+- `encoder.py`: the defaults (4.1.2) and the ablations (4.5); section and chunk embeddings (3.1), chunkwise attention,
+  Bi-LSTM and projection (3.2);
 - `longmatch.lab.losses.supervised_contrastive`: the loss (3.3), which lies there because a baseline shares it;
 - `training.py`: batches, positives and validation (3.3, 4.1.2);
-- `encoding.py` and `matcher.py`: one vector per document, compared by cosine (4.2);
-- `readouts.py`: the same model by other vectors than the document's;
-- `explanation.py`: document, section and chunk similarities (4.3);
-- `levels.py` and `grids.py`: figure 4 for any documents.
+- `explanation.py`: an encoded document; document, section and chunk similarities (4.3);
+- `matcher.py`: one vector per document, compared by cosine (4.2); the same model by other vectors than the document's;
+- `figure.py`: figure 4 for any documents.
 
 docs/colde.md maps each equation and section to its function.
 """

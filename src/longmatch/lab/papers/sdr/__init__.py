@@ -2,13 +2,10 @@
 
 Read it beside the paper in this order:
 
-- `pairs.py`: intra- and inter-document sampling of sentence pairs (section 3.2);
-- `batch.py`: the pairs as a batch, as they are and with masked words (3.2); masks, the head for masked words and their
-  loss are in `longmatch.lab.training.masked_words`, which SMITH shares;
-- `encoder.py`: the backbone and the sentence vectors (3.2);
-- `loss.py`: the contrastive loss (equations 1 and 2);
-- `settings.py`: defaults for users, and the paper's values (section 4.7), ablations (4.6);
-- `training.py`: the total loss (equation 3);
+- `pairs.py`: intra- and inter-document sampling of sentence pairs (section 3.2), as they are and with masked words;
+  masks, the head for masked words and their loss are in `longmatch.lab.training.masked_words`, which SMITH shares;
+- `encoder.py`: the backbone and the sentence vectors (3.2), the contrastive loss (equations 1 and 2);
+- `training.py`: the total loss (equation 3), the paper's values (section 4.7), ablations (4.6);
 - `halves.py`: validation without labels, ours.
 
 Inference (section 3.3, equations 4 to 6) is `longmatch.models.sdr`: it needs no training, so the product has it.

@@ -1,10 +1,13 @@
-"""SDR's training (section 3.2, equation 3): a contrastive loss on sentence pairs, plus masked language modelling."""
+"""SDR's training (section 3.2, equation 3): a contrastive loss on sentence pairs, plus masked language modelling.
+
+The defaults of the settings are for users, the paper's own values are a preset.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -18,20 +21,76 @@ from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.low_rank import add_low_rank_layers, apply_change, low_rank_change
 from longmatch.lab.losses.info_nce import info_nce_loss
-from longmatch.lab.papers.sdr.batch import PairLayout, SentenceBatch
-from longmatch.lab.papers.sdr.encoder import SdrModel
+from longmatch.lab.papers.sdr.encoder import SdrModel, margin_contrastive_loss
 from longmatch.lab.papers.sdr.halves import DocumentHalves
-from longmatch.lab.papers.sdr.loss import margin_contrastive_loss
-from longmatch.lab.papers.sdr.pairs import INTRA_SHARE, SentencePool
-from longmatch.lab.papers.sdr.settings import PAPER, SdrSettings
+from longmatch.lab.papers.sdr.pairs import INTRA_SHARE, PairLayout, SentenceBatch, SentencePool
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.gradient_cache import cached_backward
+from longmatch.lab.training.limits import above_zero, at_least
 from longmatch.lab.training.masked_words import masked_word_loss
 from longmatch.lab.training.recipe import Recipe, token_budget
 from longmatch.lab.training.samplers import EpochSampler, step_rng
 from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings
+from longmatch.models.sdr.score import Unit
 from longmatch.units.tokens import Ints
+
+PAPER: Mapping[str, Any] = {  # equations 1 to 3, section 4.7
+    "pairs": 8,
+    "unit": "section",
+    "score_by": "section",
+    "loss": "margin",
+    "margin": 1.0,
+    "word_weight": 1.0,
+    "masked_pairs": False,
+    "rank": None,
+    "select_by": "loss",
+    "learning_rate": 5e-5,  # not in the paper
+}
+
+
+@dataclass(frozen=True)
+class SdrSettings:
+    """SDR's settings, in addition to those of all models, of which `documents` has no effect here.
+
+    By default a small change of the backbone makes the sentences of a section recognise each other among those of other
+    documents (InfoNCE). `PAPER` has the paper's loss over all weights. Its ablations (section 4.6): `contrastive=false`
+    (masked words alone), `margin=2` (negatives pushed to -1, the standard cosine loss).
+    """
+
+    RENAMED: ClassVar[Mapping[str, str]] = {"masked_words": "word_weight"}
+
+    backbone: str | None = None  # a folder or hub id; the packaged MiniLM by default
+    pairs: int = 64  # per batch
+    unit: Unit = "section"  # pairs are drawn from it
+    score_by: Unit = "paragraph"  # the unit whose sentences the trained model takes together
+    contrastive: bool = True
+    loss: Literal["info_nce", "margin"] = "info_nce"  # of the pairs
+    temperature: float = 0.05  # info_nce
+    margin: float = 1.0  # margin
+    word_weight: float = 0.0  # of the masked-word loss; 0: no words are masked
+    masked_share: float = 0.15  # of the tokens
+    masked_pairs: bool = False  # compare the masked sentences instead of the originals
+    head_warmup: int = 200  # batches in which the words teach a new head alone; a pretrained head needs none
+    rank: int | None = 8  # of the change to each matrix of the backbone; none: all weights are trained
+    validation_pairs: int = 1_024
+    validation_documents: int = 256  # whose halves are ranked
+    select_by: Literal["halves", "loss"] = (
+        "halves"  # what the best weights are chosen by, the untrained ones among them
+    )
+
+    def __post_init__(self) -> None:
+        if not self.contrastive and not self.word_weight:
+            raise LongmatchError("With contrastive=false and word_weight=0 nothing is left to learn; drop one of them.")
+        if self.masked_pairs and not self.word_weight:
+            raise LongmatchError("With masked_pairs=true some words must be masked; set word_weight above 0.")
+        at_least(self, pairs=1, validation_pairs=2, validation_documents=2, margin=0, word_weight=0)
+        at_least(self, head_warmup=0, rank=1)
+        if self.contrastive and self.loss == "info_nce":
+            at_least(self, pairs=2)
+        above_zero(self, "temperature")
+        if not 0 < self.masked_share < 1:
+            raise LongmatchError(f"The setting masked_share is {self.masked_share}; it must lie between 0 and 1.")
 
 
 @dataclass(frozen=True)

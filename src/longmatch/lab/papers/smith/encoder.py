@@ -1,25 +1,192 @@
-"""SMITH's encoder (section 4.1): a transformer over the tokens of each block, then one over a document's blocks."""
+"""SMITH's encoder (section 4.1): a transformer over the tokens of each block, then one over a document's blocks.
+
+Blocks are greedily filled with sentences (4.1.1). The defaults of the configuration are the paper's (section 5.2.3) but
+for the number of blocks.
+"""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
-from transformers import AutoModel, BertModel, PreTrainedModel
+from transformers import AutoConfig, AutoModel, BertConfig, BertModel, PretrainedConfig, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
 from longmatch.lab.encoders.engine import max_positions
-from longmatch.lab.encoders.flat import FlatTokens, mean_pool
+from longmatch.lab.encoders.flat import FlatTokens, PieceBatch, mean_pool
 from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_softmax, segment_sum, to_device
-from longmatch.lab.papers.smith.batch import BlockBatch, BlockLayout
-from longmatch.lab.papers.smith.config import Combine, SmithConfig
+from longmatch.units.chunking import block_ranges
+from longmatch.units.tokens import Ints, Tokens
+
+Combine = Literal["normal", "sum-concat", "mean-concat", "attention"]
+BlockPooling = Literal["start", "mean"]
+DocumentPooling = Literal["first", "mean"]
+
+SIZES = {  # layers of the sentence level and the document level, width, heads
+    "base": (6, 3, 256, 4),
+    "small": (4, 2, 128, 4),
+    "tiny": (2, 1, 64, 2),
+}
+
+
+class SmithConfig(PretrainedConfig):  # type: ignore[misc]
+    """The parts and sizes of a SMITH model.
+
+    The paper (sections 4.1 and 5.2.3): blocks of 32 tokens, at most 64 of them (it tunes 32, 48 and 64, and reports
+    48); 6 layers at the sentence level, 3 at the document level, 256 wide, 4 heads, dropout 0.1. Both levels are BERT's
+    transformer; `sentence_level` holds the config of the first, which for SMITH-Short is a pretrained checkpoint's.
+
+    Where the paper is silent we chose: the 32 tokens of a block include the start and end token; feed-forward layers
+    are 4 times as wide; initial weights are scaled to the width as BERT's are to 768; the block vectors combined with
+    the document level's output are those before positions are added, and a dense layer reduces both to one width; the
+    dense layers have no activation, so a cosine can be negative.
+
+    Three settings are not the paper's: `block_pooling=mean` reads a block by the mean of its tokens' states instead of
+    its start token, `document_pooling=mean` a document by the mean of its blocks instead of the first, and
+    `normalise_parts` gives both parts of a combination length 1 before they are concatenated.
+
+    `cut_long` truncates a sentence longer than a block, as the paper does; otherwise it continues in the next block.
+    `scale` and `bias` are the initial values of the learned ones in sigmoid(scale * cos + bias).
+    """
+
+    model_type = "longmatch-smith"
+
+    def __init__(
+        self,
+        sentence_level: dict[str, Any] | None = None,
+        document_layers: int = 3,
+        document_heads: int = 4,
+        dropout: float = 0.1,
+        block_tokens: int = 32,
+        max_blocks: int = 64,
+        cut_long: bool = False,
+        combine: Combine = "normal",
+        scale: float = 10.0,
+        bias: float = -5.0,
+        threshold: float | None = None,
+        block_pooling: BlockPooling = "start",
+        document_pooling: DocumentPooling = "first",
+        normalise_parts: bool = False,
+        **others: Any,
+    ) -> None:
+        self.sentence_level = sentence_level
+        self.document_layers, self.document_heads, self.dropout = document_layers, document_heads, dropout
+        self.block_tokens, self.max_blocks, self.cut_long = block_tokens, max_blocks, cut_long
+        self.combine, self.scale, self.bias = combine, scale, bias
+        self.block_pooling, self.document_pooling = block_pooling, document_pooling
+        self.normalise_parts = normalise_parts
+        self.threshold = threshold  # pairs with at least this score match; chosen on validation pairs
+        super().__init__(**others)
+
+    def sentence_config(self) -> PretrainedConfig:
+        """The sentence level's configuration."""
+        settings = dict(self.sentence_level or {})
+        return AutoConfig.for_model(settings.pop("model_type", "bert"), **settings)
+
+    def document_config(self) -> BertConfig:
+        """The document level's configuration: as wide as the sentence level, with blocks instead of words."""
+        return _bert(
+            1,
+            self.sentence_config().hidden_size,
+            self.document_layers,
+            self.document_heads,
+            self.max_blocks,
+            self.dropout,
+        )
+
+
+def sentence_level(
+    vocabulary: int, layers: int, width: int, heads: int, block_tokens: int, dropout: float = 0.1
+) -> dict[str, Any]:
+    """The configuration of a new sentence level, as `SmithConfig` takes it."""
+    config: dict[str, Any] = _bert(vocabulary, width, layers, heads, block_tokens, dropout).to_dict()
+    return config
+
+
+def _bert(vocabulary: int, width: int, layers: int, heads: int, positions: int, dropout: float) -> BertConfig:
+    return BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * width,
+        max_position_embeddings=positions,
+        type_vocab_size=1,
+        initializer_range=0.02 * (768 / width) ** 0.5,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        pad_token_id=0,
+    )
+
+
+@dataclass(frozen=True)
+class BlockBatch(PieceBatch):
+    """The blocks of a batch of documents, one after another; there are no padding blocks."""
+
+    counts: Tensor  # (documents,) blocks of each document
+
+    def __len__(self) -> int:
+        """Number of documents."""
+        return len(self.counts)
+
+    @property
+    def position(self) -> Tensor:
+        """The position of each block in its document: (blocks,)."""
+        starts = torch.repeat_interleave(offsets_of(self.counts)[:-1], self.counts)
+        return to_device(torch.arange(len(starts)) - starts, self.device)
+
+    def runs(self, budget: int) -> Iterator[tuple[int, int]]:
+        """Runs of documents of at most `budget` tokens; a longer document is a run by itself."""
+        return self._runs(self.counts, budget)
+
+    def between(self, first: int, last: int) -> "BlockBatch":
+        """The documents first:last."""
+        start, end = offsets_of(self.counts)[[first, last]].tolist()
+        return BlockBatch(self.text.between(start, end), self.counts[first:last])
+
+    def groups(self, budget: int) -> Iterator["BlockBatch"]:
+        """The batch in runs of documents of at most `budget` tokens."""
+        return (self.between(*run) for run in self.runs(budget))
+
+
+@dataclass(frozen=True)
+class BlockLayout:
+    """How documents are cut for a model: tokens per block, number of blocks, special tokens around each block."""
+
+    limit: int  # tokens per block without the special ones
+    max_blocks: int | None
+    specials: tuple[int, int]
+    cut_long: bool = False
+
+    def ranges(self, tokens: Tokens) -> tuple[Ints, Ints]:
+        """First and last token of the first `max_blocks` blocks; a document without tokens has one empty block."""
+        first, last = block_ranges(tokens, self.limit, cut_long=self.cut_long, max_blocks=self.max_blocks)
+        return (first, last) if len(first) else (np.zeros(1, np.int64), np.zeros(1, np.int64))
+
+    def random_ranges(self, tokens: Tokens, random: np.random.Generator) -> tuple[Ints, Ints]:
+        """`max_blocks` consecutive blocks from a random position of a document, or all its blocks."""
+        first, last = replace(self, max_blocks=None).ranges(tokens)
+        start = int(random.integers(max(1, len(first) - (self.max_blocks or len(first)) + 1)))
+        return first[start:][: self.max_blocks], last[start:][: self.max_blocks]
+
+    def lay_out(self, documents: Sequence[Tokens], random: np.random.Generator | None = None) -> BlockBatch:
+        """The blocks of documents as one batch: from their beginnings, or with `random` from random positions."""
+        cuts = [self.ranges(tokens) if random is None else self.random_ranges(tokens, random) for tokens in documents]
+        pieces = [
+            tokens.ids[a:b]
+            for tokens, (first, last) in zip(documents, cuts, strict=True)
+            for a, b in zip(first.tolist(), last.tolist(), strict=True)
+        ]
+        return BlockBatch(FlatTokens.of(pieces, self.specials), torch.tensor([len(first) for first, _ in cuts]))
 
 
 class CombinedLevels(nn.Module):

@@ -14,15 +14,16 @@ from transformers import PreTrainedModel
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import save_checkpoint, special_tokens
-from longmatch.lab.papers.smith.loss import identified_blocks, masked_block_loss
 from longmatch.lab.papers.smith.pretraining_model import (
     MAX_WORDS,
     BlockMasking,
     MaskedBatch,
     Predictions,
     SmithForPretraining,
+    identified_blocks,
+    masked_block_loss,
 )
-from longmatch.lab.papers.smith.settings import SmithModelSettings
+from longmatch.lab.papers.smith.training import SmithModelSettings
 from longmatch.lab.training.data import TrainingData
 from longmatch.lab.training.gradient_cache import cached_backward
 from longmatch.lab.training.limits import at_least, below_one

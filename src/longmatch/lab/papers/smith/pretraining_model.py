@@ -1,4 +1,4 @@
-"""What pre-training adds to SMITH's encoder (section 4.2): masks, and predictions of what they cover."""
+"""What pre-training adds to SMITH's encoder (section 4.2): masks, predictions of what they cover, and their losses."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,12 +12,46 @@ from transformers import PreTrainedModel
 
 from longmatch.lab.encoders.packed import forward_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of, to_device
-from longmatch.lab.papers.smith.batch import BlockBatch
-from longmatch.lab.papers.smith.config import SmithConfig
-from longmatch.lab.papers.smith.encoder import SmithModel
+from longmatch.lab.papers.smith.encoder import BlockBatch, SmithConfig, SmithModel
 from longmatch.lab.training.masked_words import IGNORED, WordHead, mask_pieces, masked_word_loss
 
 MAX_WORDS = 8_192  # masked words whose logits over the whole vocabulary are held at a time
+
+
+def masked_block_loss(predicted: Tensor, original: Tensor) -> Tensor:
+    """Cross-entropy of identifying each masked block (SMITH equations 4 to 6), averaged; 0 if none is masked.
+
+        p(h_i | s_j) = exp(s_j h_i) / sum over r of exp(s_j h_r)        L = -1/B * sum over j of log p(h_j | s_j)
+
+    Row j of `predicted` is the document level's output at a masked block, row j of `original` the sentence level's
+    vector of that block: (masked blocks, width) both. The other rows of `original` are the negatives, so a batch should
+    hold the masked blocks of many documents. No parameter depends on their number.
+
+    >>> vectors = torch.eye(2)
+    >>> round(masked_block_loss(vectors, vectors).item(), 4)  # ln(1 + 1/e)
+    0.3133
+    """
+    if not len(predicted):
+        return (predicted.sum() + original.sum()) * 0.0
+    scores = _scores(predicted, original)
+    return nn.functional.cross_entropy(scores, torch.arange(len(scores), device=scores.device))
+
+
+def identified_blocks(predicted: Tensor, original: Tensor) -> int:
+    """How many masked blocks have the highest probability with their own prediction.
+
+    >>> identified_blocks(torch.eye(3), torch.eye(3)[[0, 2, 1]])
+    1
+    """
+    if not len(predicted):
+        return 0
+    return int((_scores(predicted, original).argmax(1) == torch.arange(len(predicted), device=predicted.device)).sum())
+
+
+def _scores(predicted: Tensor, original: Tensor) -> Tensor:
+    """s_j h_i: (masked, candidates). In float32 under autocast too: bfloat16 ties close scores."""
+    with torch.autocast(predicted.device.type, enabled=False):
+        return predicted.float() @ original.float().T
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from longmatch.lab.papers.sst.loss import (
     subtopic_loss,
 )
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel, SentenceGraph
-from longmatch.lab.papers.sst.vector_layer import FirstSentenceVectors
+from longmatch.lab.papers.sst.vectors import FirstSentenceVectors
 from longmatch.lab.training.data import PairTable, TrainingData
 from longmatch.lab.training.limits import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import Recipe

@@ -14,7 +14,7 @@ from scipy.linalg import eigh, qr, svd
 from scipy.sparse.csgraph import connected_components
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from longmatch.lab.words.similarity import Floats
+from longmatch.lab.words import Floats
 from longmatch.units.tokens import Ints
 
 EXPECTED_SIZE = 6.0  # sentences per cluster (section 4.3)

@@ -14,12 +14,12 @@ from longmatch.encoders.backbone import Vectors
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.matchers import tokens_of
-from longmatch.lab.papers.sst.adaptive import AdaptiveClustering
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.explanation import Subtopics, find_subtopics
+from longmatch.lab.papers.sst.network import AdaptiveClustering
 from longmatch.lab.papers.sst.selection import Clustering, DirectClustering, NetworkClustering, SubtopicViews
 from longmatch.lab.store.tokens import tokenizer_json
-from longmatch.lab.words.token_words import TokenWords
+from longmatch.lab.words import TokenWords
 from longmatch.matching.match import Match
 from longmatch.units import Tokens, tokenize
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from longmatch.lab.papers.sst.clustering import Clusters
-from longmatch.lab.words.similarity import Floats
+from longmatch.lab.words import Floats
 from longmatch.lexical.terms import hash_word
 from longmatch.units.tokens import Ints
 

@@ -1,0 +1,330 @@
+"""Match-Ignition: the cross-encoder over the sentences and words that are central to both documents.
+
+L. Pang, Y. Lan, X. Cheng: "Match-Ignition: Plugging PageRank into Transformer for Long-form Text Matching", CIKM 2021.
+
+Sentences: those of both documents form one graph, weighted by the words they share (TextRank's similarity); the
+sentences with the highest PageRank are read, the same in every view. Words: in every layer of the transformer, the
+attention, averaged over the heads, is a graph over the words, and the share with the lowest PageRank is dropped, in all
+rows of a batch at once.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor, nn
+
+from longmatch.errors import LongmatchError
+from longmatch.lab.baselines.cross.encoder import CrossConfig, CrossModel
+from longmatch.lab.baselines.cross.matcher import CrossMatcher
+from longmatch.lab.baselines.cross.selection import FixedSelection, SelectedSentences
+from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
+from longmatch.lab.training.limits import at_least, positive_share
+from longmatch.lab.words import Floats, WordMatrixCache, word_matrices
+from longmatch.units.tokens import Ints, Tokens
+
+Sides = tuple[Ints, Ints]
+
+DAMPING = 0.85
+UNSEEN = -65504.0  # attention bias of padding: the lowest number of the smallest precision
+STEPS = 50  # of PageRank: attention graphs are dense, so it converges long before
+DECIMALS = 5  # of a rank relative to the mean rank: smaller differences are ties
+
+
+def pagerank(weights: Floats, damping: float = DAMPING, tolerance: float = 1e-10, steps: int = 200) -> Floats:
+    """PageRank of a graph; the ranks sum to 1. `weights[i, j]` is the weight of the edge from i to j, at least 0.
+
+    The walk follows edges in proportion to their weights, and jumps to a random node with probability 1 - damping or
+    from a node without edges. Self-loops are ignored.
+
+    >>> pagerank(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])).round(4)
+    array([0.2568, 0.4865, 0.2568])
+    """
+    count = len(weights)
+    edges = weights.astype(np.float64)
+    np.fill_diagonal(edges, 0.0)
+    total = edges.sum(1, keepdims=True)
+    edges = np.divide(edges, total, out=np.full_like(edges, 1 / max(1, count)), where=total > 0)
+    ranks: Floats = np.full(count, 1 / max(1, count))
+    for _ in range(steps):
+        updated: Floats = damping * (ranks @ edges) + (1 - damping) / max(1, count)
+        if np.abs(updated - ranks).sum() < tolerance:
+            return updated
+        ranks = updated
+    return ranks
+
+
+def joint_pagerank(
+    within: tuple[csr_array, csr_array],
+    between: csr_array,
+    damping: float = DAMPING,
+    tolerance: float = 1e-10,
+    steps: int = 200,
+) -> tuple[Floats, Floats]:
+    """PageRank of an undirected graph in two parts: the ranks of each part.
+
+    `within` holds the weights inside each part, without self-loops, and `between` those from the first part's nodes to
+    the second's. The matrices are sparse.
+    """
+    (first, second), back = within, between.T.tocsr()
+    total = np.concatenate([first.sum(1) + between.sum(1), second.sum(1) + back.sum(1)])
+    count, middle = len(total), first.shape[0]
+    scale = np.divide(damping, total, out=np.zeros(count), where=total > 0)
+    dangling = total <= 0
+    ranks: Floats = np.full(count, 1 / max(1, count))
+    for _ in range(steps):
+        a, b = np.split(ranks * scale, [middle])
+        updated: Floats = np.concatenate([first @ a + between @ b, back @ a + second @ b])
+        updated += (damping * ranks[dangling].sum() + 1 - damping) / max(1, count)
+        done = np.abs(updated - ranks).sum() < tolerance
+        ranks = updated
+        if done:
+            break
+    return ranks[:middle], ranks[middle:]
+
+
+def central_sentences(ranks: tuple[Floats, Floats], lengths: tuple[Ints, Ints], limit: int, most: int | None) -> Sides:
+    """The most central sentences of each document, as many as fit into `limit` tokens per side, in reading order.
+
+    `ranks` and `lengths` (in tokens) are those of each document's sentences. The paper takes a fixed number per side:
+    `most`.
+    """
+    mine, theirs = (best_within(*side, limit, most) for side in zip(ranks, lengths, strict=True))
+    return mine, theirs
+
+
+def best_within(values: Floats, lengths: Ints, limit: int, most: int | None = None) -> Ints:
+    """The sentences with the highest values, until the next one does not fit; at least one; in ascending order.
+
+    Ties go to the earlier sentence.
+
+    >>> best_within(np.array([0.1, 0.4, 0.2, 0.3]), np.array([5, 5, 5, 5]), limit=12).tolist()
+    [1, 3]
+    """
+    order = np.argsort(-values.round(9), kind="stable")[:most]
+    fitting = int((lengths[order].cumsum() <= limit).sum())
+    return np.sort(order[: max(1, fitting)]).astype(np.int64)
+
+
+def central_words(attention: Floats, kept: float = 0.9, fixed: Sequence[int] = (0,), damping: float = DAMPING) -> Ints:
+    """The words passed on to the next layer: the most central share `kept`, rounded up, in reading order.
+
+    `attention` is that of one layer, (heads, words, words), with rows summing to 1; the mean over the heads is the
+    graph. The words `fixed` (special tokens) are always kept and not counted.
+    """
+    ranks = pagerank(attention.mean(0), damping)
+    free = np.setdiff1d(np.arange(len(ranks)), fixed)
+    count = int(np.ceil(kept * len(free) - 1e-6))
+    best = free[np.argsort(-ranks[free].round(9), kind="stable")[:count]]
+    return np.sort(np.concatenate([np.asarray(fixed, dtype=np.int64), best]))
+
+
+@dataclass(frozen=True)
+class LayerWords:
+    """The words that remain after some layer, in reading order."""
+
+    hidden: Tensor  # (rows, words, width)
+    places: Tensor  # (rows, words) original positions
+    real: Tensor  # (rows, words) false for padding
+    fixed: Tensor  # (rows, words) words that are never dropped
+
+    def keep_most_central(self, ranks: Tensor, kept: float) -> "LayerWords":
+        """The fixed words and the most central share `kept` of the others; ties go to the earlier word."""
+        words = self.real.shape[1]
+        free = self.real & ~self.fixed
+        counts = self.fixed.sum(1) + (kept * free.sum(1) - 1e-6).ceil().long()
+        rank = ranks.masked_fill(self.fixed, torch.inf).masked_fill(~self.real, -torch.inf)
+        order = rank.argsort(dim=1, descending=True, stable=True)[:, : int(counts.max())]
+        stays = torch.arange(order.shape[1], device=order.device) < counts[:, None]
+        chosen = torch.where(stays, order, words).sort(dim=1).values.clamp(max=words - 1)  # padding comes last
+        hidden = self.hidden.gather(1, chosen[..., None].expand(-1, -1, self.hidden.shape[2]))
+        return LayerWords(hidden, self.places.gather(1, chosen), stays, self.fixed.gather(1, chosen) & stays)
+
+
+def check_backbone(backbone: nn.Module) -> None:
+    """Raise an error unless the backbone's layers expose their attention as BERT's do."""
+    layers = getattr(getattr(backbone, "encoder", None), "layer", None)
+    parts = [getattr(getattr(layer, "attention", None), "self", None) for layer in layers or []]
+    if not parts or not all(hasattr(part, "query") and hasattr(part, "key") for part in parts):
+        raise LongmatchError(
+            f"The words of a {type(backbone).__name__} cannot be filtered, because its layers are not BERT's. "
+            "Add --set word_filter=false, or name another backbone."
+        )
+
+
+def filtered_layers(backbone: Any, inputs: Mapping[str, Tensor], fixed: Tensor, kept: float) -> Iterator[LayerWords]:
+    """The words before the first layer, and those remaining after each; the last layer drops none.
+
+    `inputs` are those of the backbone; `fixed` (rows, words) marks words that are never dropped.
+    """
+    real = inputs["attention_mask"].bool()
+    hidden = backbone.embeddings(**{name: value for name, value in inputs.items() if name != "attention_mask"})
+    if hasattr(backbone, "embeddings_project"):
+        hidden = backbone.embeddings_project(hidden)
+    places = torch.arange(real.shape[1], device=real.device).expand(real.shape)
+    now = LayerWords(hidden, places, real, fixed & real)
+    yield now
+    for number, layer in enumerate(backbone.encoder.layer, start=1):
+        mask = torch.zeros_like(now.hidden[..., 0]).masked_fill(~now.real, UNSEEN)[:, None, None]
+        output = layer(now.hidden, mask)
+        after = LayerWords(output[0] if isinstance(output, tuple) else output, now.places, now.real, now.fixed)
+        if number < len(backbone.encoder.layer):
+            after = after.keep_most_central(
+                word_ranks(attention(layer.attention.self, now.hidden, now.real), now.real), kept
+            )
+        now = after
+        yield now
+
+
+@torch.no_grad()
+def attention(module: Any, hidden: Tensor, real: Tensor) -> Tensor:
+    """The attention weights, averaged over the heads: (rows, words, words); padding gets none."""
+    heads = int(module.num_attention_heads)
+    queries, keys = (part(hidden).float().unflatten(2, (heads, -1)).unbind(2) for part in (module.query, module.key))
+    total = hidden.new_zeros((*real.shape, real.shape[1]), dtype=torch.float32)
+    with torch.autocast(hidden.device.type, enabled=False):
+        for query, key in zip(queries, keys, strict=True):  # one head at a time, to save memory
+            scores = query @ key.transpose(1, 2) / query.shape[2] ** 0.5
+            total += scores.masked_fill(~real[:, None], -torch.inf).softmax(2)
+    return total / heads
+
+
+@torch.no_grad()
+def word_ranks(weights: Tensor, real: Tensor, damping: float = DAMPING) -> Tensor:
+    """PageRank of each row's words, relative to the mean: (rows, words, words) -> (rows, words), 0 for padding.
+
+    Self-attention is ignored. From a word that attends to no other, the walk jumps to a random one.
+    """
+    with torch.autocast(weights.device.type, enabled=False):
+        counts = real.sum(1, keepdim=True).clamp(min=1)  # (rows, 1)
+        diagonal = torch.eye(real.shape[1], dtype=torch.bool, device=real.device)
+        edges = weights.float().masked_fill(diagonal | ~real[:, None] | ~real[..., None], 0.0)
+        total = edges.sum(2, keepdim=True)
+        uniform = real[:, None] / counts[..., None]
+        edges = torch.where(total > 0, edges / total.clamp(min=torch.finfo(edges.dtype).tiny), uniform)
+        ranks = real.float()
+        for _ in range(STEPS):
+            ranks = (damping * (ranks[:, None] @ edges)[:, 0] + 1 - damping) * real
+        return ranks.round(decimals=DECIMALS)
+
+
+def special_places(mask: Tensor, types: Tensor) -> Tensor:
+    """Mask of the special tokens in rows [CLS] a [SEP] b [SEP]: (rows, tokens).
+
+    >>> special_places(torch.ones(1, 6).bool(), torch.tensor([[0, 0, 0, 1, 1, 1]])).int().tolist()
+    [[1, 0, 1, 0, 0, 1]]
+    """
+    steps = torch.arange(mask.shape[1], device=mask.device)
+    start = (mask & ~types.bool()).sum(1, keepdim=True)  # of b
+    return (steps == 0) | (steps == start - 1) | (steps == mask.sum(1, keepdim=True) - 1)
+
+
+@dataclass(frozen=True)
+class PageRankSelection(FixedSelection):
+    """Match-Ignition's: the most central sentences in the graph of both documents' sentences."""
+
+    matrices: WordMatrixCache
+    most: int | None = None  # sentences per document; None: as many as fit
+
+    def select(self, a: Tokens, b: Tokens, limit: int) -> SelectedSentences:
+        """The sentences with the highest PageRank."""
+        first, second = self.matrices(a), self.matrices(b)
+        ranks = joint_pagerank((first.within, second.within), first.shared(second))
+        return SelectedSentences(
+            *central_sentences(ranks, (np.diff(a.sentence_offsets), np.diff(b.sentence_offsets)), limit, self.most)
+        )
+
+
+class IgnitionConfig(CrossConfig):
+    """How many sentences are read, and which share of their words each layer keeps.
+
+    - `max_sentences`: per document; None: as many as fit;
+    - `word_filter`: whether each layer drops its least central words, keeping the share `words_kept`. Off by default,
+      for models saved before this setting existed.
+    """
+
+    model_type = "longmatch-match-ignition"
+
+    def __init__(
+        self, max_sentences: int | None = None, word_filter: bool = False, words_kept: float = 0.9, **others: Any
+    ) -> None:
+        self.max_sentences, self.word_filter, self.words_kept = max_sentences, word_filter, words_kept
+        super().__init__(**others)
+
+
+class IgnitionModel(CrossModel):
+    """The cross-encoder with layers that pass on only the most central words and the special tokens."""
+
+    config_class = IgnitionConfig  # type: ignore[assignment]
+
+    def __init__(self, config: IgnitionConfig) -> None:
+        super().__init__(config)
+        if config.word_filter:
+            check_backbone(self.backbone)
+
+    def layer_words(self, ids: Tensor, mask: Tensor, types: Tensor) -> Iterator[LayerWords]:
+        """The remaining words before the first layer and after each."""
+        fixed = special_places(mask, types)
+        return filtered_layers(self.backbone, self._inputs(ids, mask, types), fixed, float(self.config.words_kept))
+
+    def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        """The state of each token, averaged over the layers it reaches: (pairs, tokens, width)."""
+        if not self.config.word_filter:
+            return super().states(ids, mask, types)
+        total = torch.zeros(*ids.shape, self.width, device=ids.device)
+        times = torch.zeros(*ids.shape, 1, device=ids.device)
+        for now in self.layer_words(ids, mask, types):
+            real = now.real[..., None].float()
+            total.scatter_add_(1, now.places[..., None].expand(-1, -1, self.width), now.hidden.float() * real)
+            times.scatter_add_(1, now.places[..., None], real)
+        return total / times.clamp(min=1)
+
+    def _last(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        if not self.config.word_filter:
+            return super()._last(ids, mask, types)
+        *_, last = self.layer_words(ids, mask, types)
+        return last.hidden
+
+
+class IgnitionMatcher(CrossMatcher):
+    """The probability that two documents match, from the sentences that are central to both."""
+
+    name = "match-ignition"
+    Model: ClassVar[type[CrossModel]] = IgnitionModel
+
+    def selection(self) -> PageRankSelection:
+        """Selection by PageRank."""
+        return PageRankSelection(word_matrices(self.tokenizer), self.model.config.max_sentences)
+
+
+@dataclass(frozen=True)
+class IgnitionSettings(CrossSettings):
+    """Match-Ignition's settings, in addition to the cross-encoder's."""
+
+    sentences: int | None = None  # read per document; by default as many as fit
+    word_filter: bool = True  # each layer of the network drops its least central words
+    words_kept: float = 0.9  # the share of words that a layer passes on
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, sentences=1)
+        positive_share(self, "words_kept")
+
+    def model(self, max_tokens: int | None) -> dict[str, Any]:
+        """The settings that go into the model's config."""
+        own = {"max_sentences": self.sentences, "word_filter": self.word_filter, "words_kept": self.words_kept}
+        return super().model(max_tokens) | own
+
+
+class IgnitionRecipe(CrossRecipe):
+    """Sentences are selected by PageRank, and their words are filtered layer by layer."""
+
+    name: ClassVar[str] = "match-ignition"
+    Settings: ClassVar[type] = IgnitionSettings
+    Model: ClassVar[type[CrossModel]] = IgnitionModel
+
+    def _selection(self) -> PageRankSelection:
+        return PageRankSelection(word_matrices(self.tokenizer), self.model.config.max_sentences)

@@ -1,1 +1,0 @@
-"""BERT-PLI: a cross-encoder over pairs of paragraphs, and a GRU with attention over its vectors."""

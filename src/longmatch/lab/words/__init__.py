@@ -1,1 +1,0 @@
-"""What sentences say, before any network reads them: their words, and how alike the words make them."""
