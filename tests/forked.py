@@ -42,10 +42,10 @@ def pipe() -> tuple[Connection, Connection]:
 
 def longmatch(*words: object) -> None:
     """The command, as the user runs it, which says nothing of how long the machine takes."""
-    from longmatch.cli import waiting
+    from longmatch.cli import progress
     from longmatch.cli.app import main
 
-    waiting.PATIENCE = 600.0
+    progress.PATIENCE = 600.0
     sys.argv = ["longmatch", *map(str, words)]
     main()
 

@@ -139,14 +139,14 @@ def test_a_script_without_a_guard_runs_once_and_its_processes_end_with_it_when_i
 def test_a_pool_can_be_made_while_another_thread_imports_loky() -> None:
     code = """
 import importlib, sys, threading
-from longmatch.parallel import _new_pool
+from longmatch.parallel import new_pool
 
 sys.setswitchinterval(1e-5)
 other = threading.Thread(target=importlib.import_module, args=("loky",))
 other.start()
 while "loky" not in sys.modules:
     pass
-_new_pool(1, None).shutdown()
+new_pool(1, None).shutdown()
 other.join()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -97,7 +97,7 @@ class _Workers(Generic[X, Y]):
 
     def __init__(self, work: Callable[[X], Y], count: int, setup: Setup | None, keep: bool) -> None:
         self._work, self._count, self._setup, self._keep = work, count, setup, keep
-        self._pool = _kept_pool(count, os.getpid()) if keep else _new_pool(count, setup)
+        self._pool = _kept_pool(count, os.getpid()) if keep else new_pool(count, setup)
 
     def map(self, items: Iterator[X], chunk: int, ahead: int, on_crash: Callable[[X], Y] | None) -> Iterator[Y]:
         """The results in order, with at most `ahead` chunks under way."""
@@ -128,7 +128,7 @@ class _Workers(Generic[X, Y]):
     def _submit(self, batch: list[X]) -> "Future[list[Y]]":
         future: Future[list[Y]]
         try:
-            with _interrupts_withheld():
+            with interrupts_withheld():
                 future = self._pool.submit(_work_on_each, self._work, batch)
         except BrokenProcessPool as error:  # a process has died; whose fault it was shows in the order of the items
             future = Future()
@@ -143,12 +143,12 @@ class _Workers(Generic[X, Y]):
         self._pool.shutdown(wait=False, kill_workers=True)
         if self._keep:
             _kept_pool.cache_clear()
-        self._pool = _kept_pool(self._count, os.getpid()) if self._keep else _new_pool(self._count, self._setup)
+        self._pool = _kept_pool(self._count, os.getpid()) if self._keep else new_pool(self._count, self._setup)
 
     def _one_by_one(self, batch: list[X], on_crash: Callable[[X], Y]) -> list[Y]:
         results: list[Y] = []
         for item in batch:
-            pool = _new_pool(1, self._setup)
+            pool = new_pool(1, self._setup)
             try:
                 results += pool.submit(_work_on_each, self._work, [item]).result()
             except BrokenProcessPool:
@@ -159,7 +159,7 @@ class _Workers(Generic[X, Y]):
 
 
 @contextmanager
-def _interrupts_withheld() -> Iterator[None]:
+def interrupts_withheld() -> Iterator[None]:
     """Processes started here never see Ctrl-C, which the terminal sends to all: their parent ends them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
@@ -189,26 +189,26 @@ def _work_on_each(work: Callable[[X], Y], batch: list[X]) -> list[Y]:
     return [work(item) for item in batch]
 
 
-def _new_pool(count: int, setup: Setup | None) -> Any:
-    """Fresh processes, as a copy of one that holds a GPU would not work.
+def new_pool(count: int, setup: Setup | None, idle: float | None = IDLE) -> Any:
+    """Fresh processes, as a copy of one that holds a GPU would not work; idle for so many seconds, one ends.
 
     Those of the standard library would run the caller's script again.
     """
     from loky import ProcessPoolExecutor
     from loky.backend import resource_tracker as loky_tracker
 
-    resource_tracker.ensure_running()  # it lets interrupts through as it starts, which _interrupts_withheld must not
+    resource_tracker.ensure_running()  # it lets interrupts through as it starts, which interrupts_withheld must not
     with _no_warnings_of_processes():
         loky_tracker.ensure_running()
     return ProcessPoolExecutor(
-        count, timeout=IDLE, initializer=_start_worker, initargs=(os.getpid(), setup), env=ENVIRONMENT
+        count, timeout=idle, initializer=_start_worker, initargs=(os.getpid(), setup), env=ENVIRONMENT
     )
 
 
 @cache
 def _kept_pool(count: int, _process: int) -> Any:
     """The pool of this process; a forked copy of it has no workers."""
-    pool = _new_pool(count, None)
+    pool = new_pool(count, None)
     Finalize(None, pool.shutdown, exitpriority=100)  # before its queues: a process started by another would never end
     return pool
 

@@ -14,7 +14,7 @@ from mcp import StdioServerParameters
 from mcp.client.session import ClientSession
 from mcp.client.stdio import stdio_client
 
-from longmatch.assistants.budget import ANSWER, PAGE
+from longmatch.assistants.tools import ANSWER, PAGE
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
@@ -178,7 +178,7 @@ def test_the_missing_library_is_named_with_its_extra(folder: Path, monkeypatch: 
 
 
 def test_what_does_not_fit_is_counted() -> None:
-    from longmatch.assistants.budget import cut, fitted, shortened
+    from longmatch.assistants.tools import cut, fitted, shortened
 
     kept, left_out = fitted([{"text": "x" * 1000} for _ in range(100)])
     assert len(json.dumps(kept)) < ANSWER * 1.1 and len(kept) + left_out == 100

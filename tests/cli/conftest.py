@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from longmatch.cli import waiting
+from longmatch.cli import progress
 from longmatch.cli.app import main
 
 TEXTS = {
@@ -46,7 +46,7 @@ class Ran:
 @pytest.fixture
 def longmatch(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """Run the command in this process, which says nothing of how long the machine takes."""
-    monkeypatch.setattr(waiting, "PATIENCE", 600.0)
+    monkeypatch.setattr(progress, "PATIENCE", 600.0)
 
     def run(*arguments: object) -> Ran:
         monkeypatch.setattr(sys, "argv", ["longmatch", *map(str, arguments)])

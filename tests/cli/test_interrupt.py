@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from longmatch.cli.index import indexing as index_progress
 from longmatch.cli.interrupt import PATIENCE
+from longmatch.cli.progress import indexing as index_progress
 from longmatch.library import indexing
 from longmatch.library.errors import NotALibrary
 from longmatch.library.library import Library

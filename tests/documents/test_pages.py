@@ -8,7 +8,8 @@ from benchmarks.written.formats import PdfWriter
 
 import longmatch
 from longmatch.documents.document import Document, Paragraph, Section, Sentence
-from longmatch.web.reading.wire import from_json, to_json
+from longmatch.web.reading.child import to_json
+from longmatch.web.reading.process import from_json
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "collection"
 

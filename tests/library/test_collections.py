@@ -10,7 +10,7 @@ from longmatch.documents import formats, read, read_all
 from longmatch.errors import LongmatchWarning, ReadError
 from longmatch.library.files import SourcePaths, read_files, survey
 from longmatch.library.library import Library
-from longmatch.web.reading.collection_child import Most, read_members
+from longmatch.web.reading.child import read_many
 from tests.documents.made_container import STACK
 from tests.library.tiny import made_up_text
 
@@ -79,14 +79,11 @@ def test_a_new_container_is_read_in_memory_and_by_its_addresses(stack: Path) -> 
 
 def test_a_new_container_is_read_for_the_page(stack: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stack.write_text("The ferries run late.\n---\n\n---\nThe tide is early.")
-    read_members(stack, "upload.stack", Most(1_000, 10, 10_000), skip=1)
-    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    document = said.pop(3)
-    assert json.loads(document["document"])["id"] == "upload.stack#3"
-    assert said == [
-        *({"begin": "2"}, {"problem": "upload.stack#2 is empty. Leave it out."}, {"begin": "3"}),
-        *({"remark": "upload.stack#3: read."}, {"end": True}),
-    ]
+    read_many(str(stack), "upload.stack", 1_000, 10, 10_000, skip=1)
+    *said, last = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    document = json.loads(last["document"])
+    assert (document["id"], document["remarks"]) == ("upload.stack#3", ["upload.stack#3: read."])
+    assert said == [{"begin": "2"}, {"problem": "upload.stack#2 is empty. Leave it out."}, {"begin": "3"}]
 
 
 def test_many_members_are_read_by_several_processes_in_order(tmp_path: Path) -> None:

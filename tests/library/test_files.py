@@ -36,7 +36,7 @@ def test_a_file_that_kills_its_reader_is_named_and_the_others_are_read_in_order(
 
 
 def test_files_too_small_to_be_worth_a_process_are_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "_new_pool", None)
+    monkeypatch.setattr(parallel, "new_pool", None)
     folder = write_texts(tmp_path / "texts", range(16))
     files = [file_of(path, path.name, path.stat().st_size) for path in sorted(folder.iterdir())]
     assert [d.text for found in read_files(files, 2) for d in found.documents] == [made_up_text(n) for n in range(16)]

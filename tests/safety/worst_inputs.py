@@ -5,9 +5,9 @@ that matches in more than one way, or beginnings that have no end.
 """
 
 WORST: dict[str, tuple[str, str, str]] = {  # by the module, and the name that it has there or the function it lies in
-    "assistants.budget:_ENDS": ("\n", "\n\n", "\x00"),
-    "assistants.budget:_ENDS#2": ("", "\n", "\x00"),
-    "assistants.budget:_ENDS#3": ("", "\n", "\x00"),
+    "assistants.tools:_ENDS": ("\n", "\n\n", "\x00"),
+    "assistants.tools:_ENDS#2": ("", "\n", "\x00"),
+    "assistants.tools:_ENDS#3": ("", "\n", "\x00"),
     "controls:CONTROLS": ("", "\x1b", ""),
     "documents.mail:_FILE_NAME": ("name", "*1", " "),
     "documents.characters:_HALVES": ("", "\udbff", "\x00"),
@@ -227,8 +227,7 @@ WORST: dict[str, tuple[str, str, str]] = {  # by the module, and the name that i
     "reuse.words:_UNSEEN": ("", "\xad", ""),
     "reuse.words:_HYPHEN": ("", "\u2010", ""),
     "reuse.words:_CHARACTER": ("", "槿", "a"),
-    "web.added_files:_UNSAFE": ("", "\\", "\x00"),
-    "web.reading.wire:_HALVES": ("", "\udfff", "a"),
+    "web.adding:_UNSAFE": ("", "\\", "\x00"),
     "web.routes.compare:file_name": (".'", "一é", "\x00"),
     "web.security:_HOST": ("", "一", "\n"),
     "web.uploads:_MARKDOWN": ("", "## 1", "\n"),

@@ -18,8 +18,7 @@ from fastapi.testclient import TestClient
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
 from longmatch.matching.hits import Hits
-from longmatch.web.app import create_app
-from longmatch.web.server import server_of
+from longmatch.web.app import create_app, server_of
 from tests.library.tiny import made_up_text, tiny_matcher
 
 API = "/api/v1"

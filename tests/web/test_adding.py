@@ -16,6 +16,7 @@ from filelock import FileLock
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
+from longmatch.web.adding import NAME_BYTES, safe_name
 from longmatch.web.app import create_app
 from longmatch.web.limits import Limits
 from tests import forked
@@ -178,7 +179,7 @@ def test_a_cancelled_addition_leaves_nothing_whether_it_had_begun_or_not(client,
 
 def serve(address: str, backbone: Path, port: int) -> None:
     """A server in a process of its own."""
-    from longmatch.web.server import server_of
+    from longmatch.web.app import server_of
 
     library = Library(address, tiny_matcher(backbone), create=False)
     server_of(create_app(library, writable=True)).run([socket.create_server(("127.0.0.1", port))])
@@ -311,3 +312,12 @@ def test_a_second_packed_file_of_the_same_name_can_be_read(client, own):
     uploads = Path(own.address) / "uploads"
     assert sorted(file.name for file in uploads.iterdir()) == ["all (2).jsonl.gz", "all.jsonl.gz"]
     assert own.add(uploads).unchanged == 2
+
+
+def test_a_long_name_keeps_both_parts_of_its_suffix():
+    name = safe_name("ä" * 300 + ".JSONL.gz")
+    assert name.endswith("ä.JSONL.gz") and len(name.encode()) <= NAME_BYTES
+
+
+def test_a_long_name_keeps_a_suffix_that_longmatch_does_not_read():
+    assert safe_name("a" * 300 + ".xyz").endswith("a.xyz")

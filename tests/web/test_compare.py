@@ -75,24 +75,24 @@ def test_an_upload_can_be_compared_with_a_document_and_with_another_upload(clien
 def test_a_comparison_is_worked_out_once(client):
     state = client.app.state.longmatch
     asked(client, "compare", **PAIR)
-    first = state._compared.values()[-1]
+    first = state.compared.values()[-1]
     asked(client, "compare/grid", **PAIR, level="sentences")
-    assert state._compared.values()[-1] is first and len(state._compared) == 1
+    assert state.compared.values()[-1] is first and len(state.compared) == 1
 
 
 def test_a_level_is_worked_out_once(client):
     state = client.app.state.longmatch
     first = asked(client, "compare/grid", **PAIR, level="sentences")
-    (_, kept), *_ = state._grids.values()
+    (_, kept), *_ = state.grids.values()
     assert asked(client, "compare/grid", **PAIR, level="sentences") == first
-    assert [grid for _, grid in state._grids.values()] == [kept]
+    assert [grid for _, grid in state.grids.values()] == [kept]
 
 
 def test_only_so_many_comparisons_are_kept(shelf):
     with calling(shelf, limits=Limits(comparisons=2)) as client:
         for n in range(4):
             asked(client, "compare", a="report-6.md", b=f"report-{n}.md")
-        assert len(client.app.state.longmatch._compared) == 2
+        assert len(client.app.state.longmatch.compared) == 2
 
 
 def test_a_grid_that_is_too_large_is_refused_with_a_sentence(shelf):
@@ -122,7 +122,7 @@ def test_scores_of_the_library_do_not_depend_on_the_order_of_the_two(client):
 
 def test_a_comparison_without_a_verdict_says_why(client, shelf, monkeypatch):
     match = replace(shelf.compare(PAIR["a"], PAIR["b"]), probability=None, why_not="kind")
-    monkeypatch.setattr(client.app.state.longmatch, "_compare_now", lambda *asked: match)
+    monkeypatch.setattr(client.app.state.longmatch, "compare_now", lambda *asked: match)
     found = asked(client, "compare", **PAIR)
     assert (found["verdict"], found["no_verdict"], found["probability"]) == (None, "kind", None)
     (why,) = found["remarks"]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from longmatch.library.library import Library
+from longmatch.web.mapping.chart import weightiest
 from longmatch.web.mapping.clusters import cluster
 from longmatch.web.mapping.layout import layout
-from longmatch.web.mapping.words import weightiest
 from tests.web.conftest import API, calling
 
 

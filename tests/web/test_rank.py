@@ -124,7 +124,7 @@ def test_a_job_for_an_upload_counts_what_it_encodes(client):
     plain = state.worker.breathe
 
     def watched():
-        seen.extend((job.step, job.done, job.total) for job in state.jobs._jobs.values())
+        seen.extend((job.step, job.done, job.total) for job in state.jobs.known.values())
         plain()
 
     state.worker.breathe = watched

@@ -2,13 +2,12 @@
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -16,20 +15,22 @@ import pytest
 
 from longmatch.library.library import Library
 from longmatch.web.limits import Limits
-from longmatch.web.rankers import Rankers
+from longmatch.web.rankers import Ranker, Rankers
+from longmatch.web.state import ranker_of
+from tests.library.tiny import tiny_matcher
 from tests.web.conftest import real_server, upload
 
 IDS = [f"report-{n}.md" for n in range(7)]
 
 
-PROCESS = """
-import sys
-from pathlib import Path
-from longmatch.library.library import Library
-from longmatch.web.ranking_process import serve
-from tests.library.tiny import tiny_matcher
-serve(Library(sys.argv[1], tiny_matcher(Path(sys.argv[2])), create=False))
-"""
+def open_tiny(address: str, backbone: Path) -> Ranker:
+    """In a process: what answers about a library of the tiny model."""
+    return ranker_of(Library(address, tiny_matcher(backbone), create=False))
+
+
+def open_nothing() -> Ranker:
+    """As where the library cannot be opened again."""
+    raise SystemExit(1)
 
 
 @contextmanager
@@ -37,8 +38,7 @@ def two_processes(shelf: Library, tiny_bert: Path) -> Iterator[httpx.Client]:
     """A client of a server that may use two processes."""
     limits = Limits(rankers=2)
     with real_server(shelf, limits=limits) as client:
-        command = [sys.executable, "-c", PROCESS, shelf.address, str(tiny_bert)]
-        client.state.rankers = Rankers(shelf.address, limits, command)
+        client.state.rankers = Rankers(partial(open_tiny, shelf.address, tiny_bert), limits)
         yield client
 
 
@@ -55,6 +55,17 @@ def running(shelf: Library, tiny_bert: Path) -> Iterator[httpx.Client]:
     with two_processes(shelf, tiny_bert) as client:
         started(client)
         yield client
+
+
+def pids() -> set[int]:
+    """Of the processes that this one has started by loky."""
+    children = "".join(tasks.read_text() for tasks in Path("/proc/self/task").glob("*/children")).split()
+    found = set()
+    for pid in children:
+        with suppress(OSError):  # it has ended meanwhile
+            if b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.add(int(pid))
+    return found
 
 
 def ask(client: httpx.Client, id: str) -> httpx.Response:
@@ -75,7 +86,7 @@ def started(client) -> Rankers:
 def test_who_asks_alone_needs_no_processes(served) -> None:
     for id in IDS:
         assert ask(served, id).status_code == 200
-    assert not served.state.rankers._opening and not served.state.rankers.ready
+    assert not served.state.rankers.started
 
 
 def test_a_question_that_must_wait_starts_them(served) -> None:
@@ -84,7 +95,7 @@ def test_a_question_that_must_wait_starts_them(served) -> None:
     assert busy.wait(20)
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(ask, served, IDS[0])
-        while not served.state.rankers._opening and not served.state.rankers.ready:
+        while not served.state.rankers.started:
             time.sleep(0.01)
         free.set()
         assert asked.result().status_code == 200
@@ -108,60 +119,54 @@ def test_mistakes_and_uploads_are_answered_as_ever(running) -> None:
     assert ask(running, id).status_code == 200
 
 
-def test_a_killed_process_costs_its_questions_and_no_more(running) -> None:
+def test_a_killed_process_costs_no_question(running) -> None:
     rankers = running.state.rankers
-    while len(rankers._processes) < 2:
-        time.sleep(0.05)
-    for process in list(rankers._processes):
-        os.kill(process.pid, signal.SIGKILL)
+    killed = pids()
     with ThreadPoolExecutor(8) as threads:
-        statuses = list(threads.map(lambda id: ask(running, id).status_code, IDS * 3))
-    assert set(statuses) <= {200, 503} and statuses.count(503) <= 2
+        asked = [threads.submit(ask, running, id) for id in IDS * 3]
+        for pid in killed:
+            os.kill(pid, signal.SIGKILL)
+        assert {question.result().status_code for question in asked} == {200}
     end = time.monotonic() + 60
-    while len(rankers._processes) < 2 and time.monotonic() < end:
+    while not rankers.ready and time.monotonic() < end:
         time.sleep(0.05)
-    assert len(rankers._processes) == 2 and ask(running, IDS[0]).status_code == 200
+    assert ask(running, IDS[0]).status_code == 200
+    assert len(pids() - killed) == 2
 
 
 def test_nobody_waits_for_processes_that_cannot_open_the_library(served) -> None:
+    others = pids()
     rankers = started(served)
-    while len(rankers._processes) < 2:
-        time.sleep(0.05)
-    rankers._command = [sys.executable, "-c", "raise SystemExit(1)"]
-    for process in list(rankers._processes):
-        os.kill(process.pid, signal.SIGKILL)
+    rankers.open_ranker = open_nothing
+    for pid in pids() - others:
+        os.kill(pid, signal.SIGKILL)
     with ThreadPoolExecutor(8) as threads:
         statuses = list(threads.map(lambda id: ask(served, id).status_code, IDS * 3))
     assert set(statuses) <= {200, 503}
+    end = time.monotonic() + 60
+    while rankers.started and time.monotonic() < end:
+        time.sleep(0.05)
     assert not rankers.ready and ask(served, IDS[0]).status_code == 200  # by the thread
 
 
 def test_a_library_that_cannot_be_opened_again_is_served_by_the_thread(served) -> None:
-    served.state.rankers = Rankers("nowhere", Limits(rankers=2), [sys.executable, "-c", "raise SystemExit(1)"])
+    served.state.rankers = Rankers(open_nothing, Limits(rankers=2))
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda id: ask(served, id).status_code, IDS * 5))
     assert set(answers) == {200} and not served.state.rankers.ready
 
 
 def test_they_end_with_the_server(shelf: Library, tiny_bert: Path) -> None:
+    others = pids()
     with two_processes(shelf, tiny_bert) as client:
-        processes = list(started(client)._processes)
+        mine = pids() - others if started(client) else set()
     end = time.monotonic() + 20
-    while any(Path(f"/proc/{p.pid}/exe").exists() for p in processes) and time.monotonic() < end:
+    while mine & pids() and time.monotonic() < end:
         time.sleep(0.05)
-    assert not any(Path(f"/proc/{process.pid}/exe").exists() for process in processes)
+    assert mine and not mine & pids()
 
 
 def test_no_more_wait_than_may(running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running.state.rankers, "_waiting", Limits().waiting)
+    monkeypatch.setattr(running.state.rankers, "waiting", Limits().waiting)
     answer = ask(running, IDS[0])
     assert answer.status_code == 429 and answer.headers["retry-after"]
-
-
-def test_one_ends_with_its_input(shelf: Library, tiny_bert: Path) -> None:
-    """As when the server is killed."""
-    command = [sys.executable, "-c", PROCESS, shelf.address, str(tiny_bert)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout.read(8) == (2).to_bytes(8, "big") and process.stdout.read(2) == b"{}"
-        process.stdin.close()
-        assert process.wait(20) == 0

@@ -2,13 +2,14 @@
 change anything. Every answer says where a passage stands, so that it can be cited, and fits its budget.
 """
 
+import json
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from longmatch.assistants.budget import ANSWER, PAGE, PASSAGE, cut, fitted, shortened
-from longmatch.assistants.section_numbers import section_numbers, section_place
 from longmatch.documents.document import Document, Section
+from longmatch.documents.pdf.numbering import read_number
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
 from longmatch.library.finding import Wanted, snippets
@@ -18,6 +19,13 @@ from longmatch.render.verdict import remarks, verdict
 from longmatch.render.wording import label, shared_text
 
 MOST = 50  # results of any kind
+ANSWER = 24_000  # characters of JSON: an assistant reads all of an answer, so none carries a whole book
+PASSAGE = 600  # characters of one quoted passage
+NAME = 200  # of a title, a heading or a value of the metadata
+PAGE = 8_000  # characters of a document read at a time
+
+_ENDS = (re.compile(r"\n\s*\n"), re.compile(r"(?<=[.!?])\s"), re.compile(r"\s"))
+
 Answer = dict[str, Any]
 
 
@@ -233,7 +241,11 @@ def _piece(document: Document, section: str | int | None, page: int | None, star
     """Where to begin and where to end at the latest: with the section that was named, or with the document."""
     end = len(document.text)
     if section is not None:
-        named = document.sections[section_place(document, section)]
+        number = str(section).strip().rstrip(".")
+        places = dict(zip(section_numbers(document), document.sections, strict=True))
+        if number not in places:
+            raise LongmatchError(f"{document.id} has no section {section}. Take a `number` of its outline.")
+        named = places[number]
         begin = named.start if start is None else start
         return min(max(begin, named.start), named.end), named.end
     if start is not None:
@@ -244,3 +256,51 @@ def _piece(document: Document, section: str | int | None, page: int | None, star
     if first is None:
         raise LongmatchError(f"{document.id} has no page {page}. Read it by section, or from a start.")
     return first, end
+
+
+def section_numbers(document: Document) -> list[str]:
+    """By which numbers an assistant names sections, as people say "section 3".
+
+    No two are the same: "3.1" of the first heading that begins so, in Arabic numbers, else "#7" for the seventh.
+    """
+    found: dict[str, None] = {}
+    for place, section in enumerate(document.sections, 1):
+        number = read_number(section.heading.strip())
+        own = ".".join(map(str, number.parts)) if number and number.series == "arabic" else ""
+        found[own if own and own not in found else f"#{place}"] = None
+    return list(found)
+
+
+def shortened(text: str, most: int = NAME) -> str:
+    """A text in one line, cut at a word where it is longer than `most` characters.
+
+    >>> shortened("one  two three", 9)
+    'one two …'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rpartition(" ")[0][: most - 2] + " …"
+
+
+def cut(text: str, most: int = PAGE) -> int:
+    """Where to end a piece of at most `most` characters: after a paragraph, else a sentence, else a word."""
+    if len(text) <= most:
+        return len(text)
+    for end in _ENDS:
+        places = [match.end() for match in end.finditer(text, most // 2, most)]
+        if places:
+            return places[-1]
+    return most
+
+
+def fitted(items: Iterable[Mapping[str, Any]], room: int = ANSWER) -> tuple[list[Mapping[str, Any]], int]:
+    """The first items that fit together, and how many were left out.
+
+    >>> fitted([{"a": 1}, {"a": 22}], room=12)
+    ([{'a': 1}], 1)
+    """
+    offered = list(items)
+    for number, item in enumerate(offered):
+        room -= len(json.dumps(item, ensure_ascii=False, default=str))
+        if room < 0:
+            return offered[:number], len(offered) - number
+    return offered, 0

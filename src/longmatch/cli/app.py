@@ -16,9 +16,9 @@ from longmatch.cli.compare import compare
 from longmatch.cli.index import index
 from longmatch.cli.interrupt import INTERRUPTED, leave_interrupted, raised_interrupts
 from longmatch.cli.mcp import mcp
-from longmatch.cli.on_ray import WithRay
+from longmatch.cli.options import WithRay
+from longmatch.cli.output import echo, warn
 from longmatch.cli.pairs import pairs
-from longmatch.cli.printing import echo, warn
 from longmatch.cli.rank import rank
 from longmatch.cli.read import read
 from longmatch.cli.remove import remove
@@ -31,15 +31,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(read)
-app.command()(compare)
-app.command(cls=WithRay)(rank)
-app.command(cls=WithRay)(index)
-app.command()(pairs)
-app.command()(show)
-app.command()(serve)
-app.command()(mcp)
-app.command()(remove)
+for own in (read, compare, rank, index, pairs, show, serve, mcp, remove):
+    app.command(cls=WithRay if own in (rank, index) else None)(own)
 for name, address in COMMANDS.items():
     command = resolve(address)
     if isinstance(command, typer.Typer):
@@ -93,7 +86,10 @@ def main() -> None:
 def _run() -> None:
     try:
         with raised_interrupts():
-            _app()
+            try:
+                app()
+            except ModuleNotFoundError as error:  # a command of the laboratory imports its libraries when it is called
+                raise lab_is_missing(error) from error
     except LongmatchError as error:
         warn(error)
         raise SystemExit(2) from None
@@ -115,13 +111,6 @@ def _run() -> None:
             raise
         warn("The disk is full. Make room and run the same command again to resume.")
         raise SystemExit(2) from None
-
-
-def _app() -> None:
-    try:
-        app()
-    except ModuleNotFoundError as error:  # a command of the laboratory imports its libraries when it is called
-        raise lab_is_missing(error) from error
 
 
 def _is_full_disk(error: BaseException | None) -> bool:

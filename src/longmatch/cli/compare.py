@@ -7,8 +7,7 @@ import typer
 
 from longmatch.cli.library import open_library
 from longmatch.cli.options import AsJson, Backbone, Model, with_backbone
-from longmatch.cli.output import PAGE, check_output, writing
-from longmatch.cli.printing import Terminal, echo, echo_json
+from longmatch.cli.output import PAGE, Terminal, check_output, echo, echo_json, writing
 from longmatch.cli.progress import load_model, progress, report
 from longmatch.errors import LongmatchError
 

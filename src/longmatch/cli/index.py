@@ -1,30 +1,26 @@
-"""`longmatch index`: bring a library up to date with files and folders."""
+"""`longmatch index`: bring a library up to date with files and folders, once or until Ctrl-C."""
 
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longmatch.cli.interrupt import orderly_interrupts
-from longmatch.cli.on_ray import Ray, WorkerCpus, WorkerGpus, Workers, on_ray
-from longmatch.cli.options import AsJson
-from longmatch.cli.printing import echo, echo_json, warn
-from longmatch.cli.progress import progress
-from longmatch.cli.waiting import shown_progress
-from longmatch.cli.watch import keep_indexed, watch_files
+from longmatch.cli.options import AsJson, Ray, WorkerCpus, WorkerGpus, Workers, on_ray
+from longmatch.cli.output import echo, echo_json, warn
+from longmatch.cli.progress import indexing, progress
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
     from longmatch.library.files import DescribedFile
     from longmatch.library.indexing import IndexingSummary, Prune
     from longmatch.library.library import Library
-    from longmatch.library.progress import OnProgress
+    from longmatch.library.watching import Watcher
 
-STOPPED_EARLY = "stopped. Nothing new is kept yet; run the same command again to start from the beginning."
+RETRY = 60.0  # seconds after an error of the library, such as a full disk
 
 
 def index(
@@ -60,8 +56,17 @@ def index(
     worker_gpus: WorkerGpus = None,
 ) -> None:
     """Index documents into a library. Run it again after changes; if interrupted, it resumes where it stopped."""
+
+    def opened(create: bool = True) -> "Library":
+        from longmatch.library.library import Library
+
+        return Library(library, create=create, vectors=vectors, backbone=backbone, on_message=warn)
+
     if again:
-        reencode(library, vectors, backbone)
+        old = opened(create=False)
+        with progress("encoding again", total=len(old)) as advance:
+            old.reencode(advance)
+        echo(f"{library}: {len(old):,} documents encoded again")
     elif not paths and zotero is None:
         raise LongmatchError("Name the files or folders to index: longmatch index LIBRARY PATHS.")
     if not paths and zotero is None:
@@ -74,24 +79,16 @@ def index(
         raise LongmatchError("--watch indexes on this computer. Leave out --ray.")
     backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
     watcher = watch_files(paths, zotero) if watch else None
-
-    @cache
-    def opened() -> "Library":
-        """One for all runs: it keeps the model."""
-        from longmatch.library.library import Library
-
-        return Library(library, vectors=vectors, backbone=backbone, on_message=warn)
+    keeping_model = cache(opened)
 
     def index_files(removes: "Prune") -> "IndexingSummary":
         described = zotero_files(zotero) if zotero is not None else []
         with indexing() as report:
-            return opened().add([*paths, *described], removes, report, backend)
+            return keeping_model().add([*paths, *described], removes, report, backend)
 
     done = index_files(prune and not (watcher and watcher.missing))
-    if as_json and watch:
-        echo_json(done.to_dict(), None)
-    elif as_json:
-        echo_json(done.to_dict())
+    if as_json:
+        echo_json(done.to_dict(), None if watch else 2)
     else:
         print_added(done, library)
     if watcher:
@@ -125,16 +122,6 @@ def zotero_files(folder: Path) -> "list[DescribedFile]":
     if not found.files:
         raise LongmatchError(f"The Zotero library in {folder} has no attachment that longmatch reads.")
     return found.files
-
-
-def reencode(library: str, vectors: Literal["float16", "int8"] | None, backbone: str | None = None) -> None:
-    """Encode all documents of a library with the backbone named; without one, with the library's."""
-    from longmatch.library.library import Library
-
-    opened = Library(library, create=False, vectors=vectors, backbone=backbone, on_message=warn)
-    with progress("encoding again", total=len(opened)) as report:
-        opened.reencode(report)
-    echo(f"{library}: {len(opened):,} documents encoded again")
 
 
 def print_added(done: "IndexingSummary", library: str) -> None:
@@ -175,13 +162,47 @@ def passed_over(files: Sequence[str]) -> str:
     return f"{len(files):,} {verb} passed over (--json names them): {counted}."
 
 
-@contextmanager
-def indexing() -> Iterator["OnProgress"]:
-    """Live progress of reading, OCR, encoding and writing; on Ctrl-C one sentence says what is kept."""
-    with orderly_interrupts():
+def watch_files(paths: Sequence[Path], zotero: Path | None) -> "Watcher":
+    """Begin to watch files and folders, and the database of Zotero."""
+    from longmatch.library.watching import Watcher
+    from longmatch.library.zotero import DATABASE
+
+    roots = [*paths, *([zotero / DATABASE] if zotero is not None else [])]
+    return Watcher(roots, lambda root: warn(f"{root} is not there; waiting until it is back."))
+
+
+def keep_indexed(
+    watcher: "Watcher", index: Callable[[], "IndexingSummary"], library: str, as_json: bool, known: set[str]
+) -> None:
+    """Index whenever files change; say what changed, and what cannot be read unless it is `known`."""
+    warn(f"watching {', '.join(map(str, watcher.roots))}. Stop with Ctrl-C.")
+    for _ in watcher.changes():
         try:
-            with shown_progress() as report:
-                yield report
-        except KeyboardInterrupt as interrupt:
-            warn(str(interrupt) or STOPPED_EARLY)
-            raise
+            done = index()
+        except LongmatchError as error:
+            warn(f"{error} Trying again in a minute.")
+            time.sleep(RETRY)
+            watcher.forget()
+            continue
+        known = _print_changes(done, library, as_json, known)
+
+
+def _print_changes(done: "IndexingSummary", library: str, as_json: bool, known: set[str]) -> set[str]:
+    """One line for what changed, if anything did; returns the problems that have been said."""
+    problems = {problem for _, problem in done.unreadable}
+    for sentence in [*sorted(problems - known), *done.remarks]:
+        warn(sentence)
+    renamed = [f"{before} to {after}" for before, after in done.renamed]
+    counts = {"added": done.added, "replaced": done.replaced, "renamed": renamed, "removed": done.removed}
+    changed = {what: ids for what, ids in counts.items() if ids}
+    if as_json and (changed or problems - known):
+        echo_json(done.to_dict(), None)
+    elif changed:
+        when = time.strftime("%H:%M:%S")
+        echo(f"{when} {library}: " + ", ".join(f"{what} {_named(ids)}" for what, ids in changed.items()))
+    return problems
+
+
+def _named(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
+    return ", ".join(ids[:3]) + more

@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from longmatch.cli.index import indexing
-from longmatch.cli.printing import warn
+from longmatch.cli.output import warn
+from longmatch.cli.progress import indexing
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:

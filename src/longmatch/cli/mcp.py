@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from longmatch.cli.printing import warn
+from longmatch.cli.output import warn
 
 
 def mcp(library: Annotated[str, typer.Argument(help="The library, or a folder of documents that has one.")]) -> None:

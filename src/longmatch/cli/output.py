@@ -1,11 +1,18 @@
-"""Files that a command writes beside what it prints."""
+"""Everything that commands print or write goes through here: what strangers wrote never commands the terminal."""
 
-from collections.abc import Iterator, Sequence
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
-from longmatch.cli.printing import exact_output
+import typer
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from longmatch.controls import CONTROLS, without_controls
 from longmatch.errors import LongmatchError
 
 STANDARD_OUTPUT = "-"
@@ -50,3 +57,39 @@ def opened_output(file: str) -> Iterator[TextIO]:
         return
     with writing(Path(file)), Path(file).open("w", encoding="utf-8", errors="replace", newline="") as opened:
         yield opened
+
+
+class Terminal(Console):
+    """Rich's console. Only its own codes reach the terminal; those in texts are taken out."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of something, with clean texts."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else without_controls(text), style, control)
+
+
+def echo(text: str) -> None:
+    """Print lines."""
+    typer.echo(without_controls(text))
+
+
+def echo_json(value: Any, indent: int | None = 2) -> None:
+    """Print JSON; the characters that its own rules leave as they are are escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    typer.echo(CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+@contextmanager
+def exact_output() -> Iterator[TextIO]:
+    """Standard output for what must stay as it is; where that is a terminal, each such character is replaced."""
+    if not sys.stdout.isatty():
+        yield sys.stdout
+        return
+    kept = StringIO()
+    yield kept
+    sys.stdout.write(without_controls(kept.getvalue(), "\ufffd"))
+
+
+def warn(sentence: object) -> None:
+    """Print a sentence to standard error."""
+    Terminal(stderr=True, soft_wrap=True, highlight=False).print(f"longmatch: {sentence}", markup=False)

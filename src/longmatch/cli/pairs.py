@@ -9,7 +9,7 @@ from rich.text import Text
 
 from longmatch.cli.library import any_library
 from longmatch.cli.options import AsJson
-from longmatch.cli.printing import Terminal, echo_json
+from longmatch.cli.output import Terminal, echo_json
 from longmatch.cli.progress import progress
 
 if TYPE_CHECKING:

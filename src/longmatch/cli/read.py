@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from longmatch.cli.options import AsJson
-from longmatch.cli.printing import Terminal, echo_json, exact_output
+from longmatch.cli.output import Terminal, echo_json, exact_output
 from longmatch.cli.progress import progress
 from longmatch.documents.document import Document
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from longmatch.cli.printing import echo
+from longmatch.cli.output import echo
 
 
 def remove(
@@ -12,7 +12,7 @@ def remove(
     ids: Annotated[list[str], typer.Argument(help="Ids of the documents to remove.", metavar="ID...")],
 ) -> None:
     """Remove documents from a library. Their files stay as they are, and `index` adds them again: move those aside."""
-    from longmatch.cli.printing import warn
+    from longmatch.cli.output import warn
     from longmatch.library.library import Library
     from longmatch.library.store import locate_library
 

@@ -9,21 +9,18 @@ import threading
 import time
 import webbrowser
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from longmatch.cli.library import open_library
-from longmatch.cli.printing import echo, warn
+from longmatch.cli.output import echo, warn
 from longmatch.cli.progress import progress
 from longmatch.errors import LongmatchError
 
-if TYPE_CHECKING:
-    from longmatch.library.library import Library
-
 SHORTEST = 16  # characters of a token
-INSTALL = "The page needs some more libraries. Install them: pip install 'longmatch[web]'."
 
 
 def serve(
@@ -48,29 +45,40 @@ def serve(
     ] = False,
 ) -> None:
     """Open a local page to search a library, compare documents and see why they match; with a REST interface."""
-    _check_installed()
-    _check_models(model or [])
+    from longmatch.models.loading import check_trained
+
+    if not all(find_spec(name) for name in ("fastapi", "uvicorn", "python_multipart")):
+        raise LongmatchError("The page needs some more libraries. Install them: pip install 'longmatch[web]'.")
+    for folder in model or []:
+        check_trained(folder)
     loopback = is_loopback(host)
     if token is not None and len(token) < SHORTEST:
         raise LongmatchError(f"The token is too short to be safe. Take {SHORTEST} characters or more, or none.")
     if not loopback and token is None:
         token = secrets.token_urlsafe(24)
-    listening = _listen(host, port)
-    with listening:
+    with _listen(host, port) as listening:
         opened, _ = open_library(library)
         if opened is None:
             raise LongmatchError(f"{library} is no folder. Name a library, or a folder of documents.")
         if writable:
-            _check_writable(opened)
+            _check_writable(opened.address)
         with progress("starting"):
-            app = _app(opened, token, host, loopback, model or [], writable)
+            from longmatch.web.app import create_app, server_of
+            from longmatch.web.security import LOOPBACK
+
+            named = f"[{host}]" if ":" in host else host.lower()
+            hosts = LOOPBACK | {named} if loopback else frozenset({"*"})
+            trained = {path.name: path for path in model or []}
+            server = server_of(create_app(opened, token=token, hosts=hosts, trained=trained, writable=writable))
         address = _address(host, listening.getsockname()[1], token)
         echo(f"longmatch shows {library} at {address}\nStop it with Ctrl+C.")
         if not loopback:
             warn("Others can reach this address. The token goes over the network unencrypted.")
         sys.stdout.flush()
-        wanted = sys.stdout.isatty() if open_page is None else open_page
-        _run(app, listening, address if wanted else None)
+        if sys.stdout.isatty() if open_page is None else open_page:
+            threading.Thread(target=_open_when_started, args=(server, address), daemon=True).start()
+        with suppress(KeyboardInterrupt):  # the way to stop it, so no failure
+            server.run(sockets=[listening])
 
 
 def is_loopback(host: str) -> bool:
@@ -87,21 +95,6 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _check_models(folders: list[Path]) -> None:
-    """Before anything slow."""
-    from longmatch.models.loading import check_trained
-
-    for folder in folders:
-        check_trained(folder)
-
-
-def _check_installed() -> None:
-    from importlib.util import find_spec
-
-    if not all(find_spec(name) for name in ("fastapi", "uvicorn", "python_multipart")):
-        raise LongmatchError(INSTALL)
-
-
 def _listen(host: str, port: int) -> socket.socket:
     """Take the port before anything slow, so that a taken one is said at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -112,38 +105,17 @@ def _listen(host: str, port: int) -> socket.socket:
         raise LongmatchError(f"Port {port} of {host} cannot be used ({reason}). Name another with --port.") from error
 
 
-def _check_writable(library: "Library") -> None:
-    if "://" in library.address:
+def _check_writable(address: str) -> None:
+    if "://" in address:
         raise LongmatchError("--writable needs a library in a folder of this computer. Leave it out.")
-    if not os.access(library.address, os.W_OK):
-        raise LongmatchError(f"{library.address} cannot be written. Leave out --writable, or change its permissions.")
-
-
-def _app(library: "Library", token: str | None, host: str, loopback: bool, trained: list[Path], writable: bool) -> Any:
-    from longmatch.web.app import create_app
-    from longmatch.web.security import LOOPBACK
-
-    named = f"[{host}]" if ":" in host else host.lower()
-    hosts = LOOPBACK | {named} if loopback else frozenset({"*"})
-    return create_app(
-        library, token=token, hosts=hosts, trained={path.name: path for path in trained}, writable=writable
-    )
+    if not os.access(address, os.W_OK):
+        raise LongmatchError(f"{address} cannot be written. Leave out --writable, or change its permissions.")
 
 
 def _address(host: str, port: int, token: str | None) -> str:
     shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
     shown = f"[{shown}]" if ":" in shown else shown
     return f"http://{shown}:{port}/" + (f"#token={token}" if token else "")
-
-
-def _run(app: Any, listening: socket.socket, address: str | None) -> None:
-    from longmatch.web.server import server_of
-
-    server = server_of(app)
-    if address:
-        threading.Thread(target=_open_when_started, args=(server, address), daemon=True).start()
-    with suppress(KeyboardInterrupt):  # the way to stop it, so no failure
-        server.run(sockets=[listening])
 
 
 def _open_when_started(server: Any, address: str) -> None:

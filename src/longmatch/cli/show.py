@@ -8,8 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from longmatch.cli.options import AsJson
-from longmatch.cli.output import STANDARD_OUTPUT, TABLE, check_output, opened_output
-from longmatch.cli.printing import Terminal, echo, echo_json, warn
+from longmatch.cli.output import STANDARD_OUTPUT, TABLE, Terminal, check_output, echo, echo_json, opened_output, warn
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:

@@ -1,24 +1,30 @@
-"""The application: the interface's routes over one library, its safety, and the page."""
+"""The application: the interface's routes over one library, its safety, and the page; and the server under it.
+
+That is uvicorn, with limits on how long a connection may let others wait.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
+import uvicorn
 from fastapi import APIRouter, FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from longmatch.library.library import Library
-from longmatch.web.adding import adopt
 from longmatch.web.limits import Limits
 from longmatch.web.page.routes import page_router
 from longmatch.web.problems import answer_with_sentences
-from longmatch.web.routes import compare, describe, documents, library, map, rank, uploads, views
+from longmatch.web.routes import compare, describe, documents, library, rank, uploads
 from longmatch.web.routes.common import mistakes
 from longmatch.web.security import Guard
 from longmatch.web.state import State
 
 API = "/api/v1"
+GRACE = 5  # seconds that answers under way may take once the server is to end
 
 
 def create_app(
@@ -41,10 +47,10 @@ def create_app(
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         state.open()
-        adopting = asyncio.create_task(adopt(state))
+        adopting = asyncio.create_task(state.additions.adopt()) if state.additions else None
         yield
-        adopting.cancel()
-        await state.rankers.close()
+        if adopting:
+            adopting.cancel()
         await asyncio.to_thread(state.close)
 
     app = FastAPI(
@@ -60,10 +66,79 @@ def create_app(
     answer_with_sentences(app, served)
     app.add_middleware(Guard, token=token, limits=state.limits, hosts=hosts)
     routes = APIRouter(prefix=API, responses=mistakes(401, 403, 421))
-    for part in (library, documents, map, uploads, rank, compare):
+    for part in (library, documents, uploads, rank, compare):
         routes.include_router(part.router)
     app.include_router(routes)
-    app.include_router(views.router)
+    app.include_router(compare.views)
     app.include_router(describe.router)
     app.include_router(page_router)
     return app
+
+
+class TimedConnection(H11Protocol):
+    """A connection that is closed if no whole head of a request comes in time.
+
+    Where there are too many connections, the one that has sent the least for the longest time makes room, so that
+    whoever asks is answered however many only hold the line.
+    """
+
+    _since = 0.0  # when it began to wait for a head
+    _limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first head."""
+        super().connection_made(transport)
+        self._wait_for_head()
+        self._make_room()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next head."""
+        self._wait_for_head()
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        super().connection_lost(exc)
+        if self._limit is not None:
+            self._limit.cancel()
+
+    @property
+    def has_head(self) -> bool:
+        """Whether a request has begun that is not answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait_for_head(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+        self._since = self.loop.time()
+        self._limit = self.loop.call_later(self.timeout_keep_alive, self._close_without_head)
+
+    def _close_without_head(self) -> None:
+        if not self.has_head:
+            self.transport.abort()
+
+    def _make_room(self) -> None:
+        timed = (one for one in self.connections if isinstance(one, TimedConnection))
+        opened = {one for one in timed if not one.transport.is_closing()}
+        if self.limit_concurrency is not None and len(opened) >= self.limit_concurrency:
+            # those whose turn it is: to send a head, or the rest of a body
+            waiting = [one for one in opened - {self} if not one.has_head or one.cycle.more_body]
+            if waiting:
+                min(waiting, key=lambda one: (one.has_head, one._since)).transport.abort()
+
+
+def server_of(app: Any) -> uvicorn.Server:
+    """A server for an application of `create_app`, under its limits."""
+    limits = app.state.longmatch.limits
+    settings = uvicorn.Config(
+        app,
+        http=TimedConnection,
+        log_level="warning",
+        access_log=False,  # who read what is nobody's business
+        server_header=False,
+        ws="none",
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=limits.head_seconds,
+        timeout_graceful_shutdown=GRACE,
+    )
+    return uvicorn.Server(settings)

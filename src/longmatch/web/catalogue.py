@@ -1,6 +1,7 @@
 """The list of documents, sorted and searched; read once for each state of the library."""
 
 import threading
+from contextlib import suppress
 from typing import Any, Literal
 
 from longmatch.documents.containers import shows_pages
@@ -38,7 +39,11 @@ class Catalogue:
         rows = self._search(search) if search.strip() else list(self.rows().values())
         chosen = sort or (None if search.strip() else "title")
         if chosen:
-            rows = sorted(rows, key=lambda row: _key(row, chosen), reverse=order == "descending")
+
+            def key(row: Described) -> tuple[Any, ...]:
+                return (row.words if chosen == "words" else str(getattr(row, chosen)).casefold(), row.id)
+
+            rows = sorted(rows, key=key, reverse=order == "descending")
         elif order == "descending":
             rows = rows[::-1]
         return Listing(total=len(rows), documents=rows[offset : offset + limit])
@@ -50,20 +55,12 @@ class Catalogue:
         names = [(row, (row.title.casefold(), row.id.casefold())) for row in rows.values()]
         first = [row for row, named in names if any(name.startswith(wanted) for name in named)]
         inside = [row for row, named in names if any(wanted in name for name in named)]
-        text = [rows[id] for id in self._holding(search) if id in rows]
-        return list({row.id: row for row in [*first, *inside, *text]}.values())
-
-    def _holding(self, words: str) -> list[str]:
-        try:
-            return self._library.find_ids(words, FOUND)
-        except LibraryError:  # a library that has no full-text index yet is searched by name alone
-            return []
+        text: list[str] = []
+        with suppress(LibraryError):  # a library that has no full-text index yet is searched by name alone
+            text = self._library.find_ids(search, FOUND)
+        return list({row.id: row for row in [*first, *inside, *(rows[id] for id in text if id in rows)]}.values())
 
 
 def _described(row: dict[str, Any]) -> Described:
     facts = {name: row[name] for name in ("id", "title", "language", "words")}
     return Described(**facts, shows_pages=shows_pages(row["id"], row["source"] or ""))
-
-
-def _key(row: Described, sort: Sort) -> tuple[Any, ...]:
-    return (row.words, row.id) if sort == "words" else (str(getattr(row, sort)).casefold(), row.id)

@@ -2,7 +2,6 @@
 
 import asyncio
 import tempfile
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,6 @@ class PagePictures:
         self._limits = replace(limits, reading_seconds=limits.page_seconds)
         most = limits.pictures  # bytes; one that is larger takes them all
         self._held: LRUCache[Key, PagePicture] = LRUCache(most, lambda drawn: min(len(drawn.png), most))
-        self._lock = threading.Lock()
         self._readers = asyncio.Semaphore(limits.readers)
 
     async def draw(self, path: Path, member: str, shown: str, page: int, passage: str) -> PagePicture:
@@ -44,17 +42,9 @@ class PagePictures:
         return await self._drawn((shown, "", 0, len(content), page, passage), draw)
 
     async def _drawn(self, key: Key, draw: Callable[[], PagePicture]) -> PagePicture:
-        if (held := self._get(key)) is not None:
-            return held
-        async with self._readers:
-            drawn = await asyncio.to_thread(draw)
-        self._keep(key, drawn)
-        return drawn
-
-    def _get(self, key: Key) -> PagePicture | None:
-        with self._lock:
-            return self._held.get(key)
-
-    def _keep(self, key: Key, drawn: PagePicture) -> None:
-        with self._lock:
+        if key not in self._held:
+            async with self._readers:
+                drawn = await asyncio.to_thread(draw)
             self._held[key] = drawn
+            return drawn
+        return self._held[key]

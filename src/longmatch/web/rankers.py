@@ -5,122 +5,96 @@ at work: who searches alone never needs them. Until they are ready, the thread g
 """
 
 import asyncio
-import json
-import os
-import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from typing import Any
 
-from longmatch.parallel import ENVIRONMENT
+from longmatch.errors import LongmatchError
+from longmatch.parallel import interrupts_withheld, new_pool
 from longmatch.web.limits import Limits
-from longmatch.web.messages import message, next_message
-from longmatch.web.problems import Problem, log, too_many
+from longmatch.web.problems import UNKNOWN, Problem, log, status_of, too_many
 from longmatch.web.schema import RankRequest
+
+Ranker = Callable[[RankRequest], bytes]
+
+_ranker: list[Ranker] = []  # of this process, if it is one of them
 
 
 class Rankers:
     """Such processes for one library."""
 
-    def __init__(self, address: str | None, limits: Limits, command: Sequence[str] | None = None) -> None:
-        """`address` is that of the library; None where a process could not open it."""
+    def __init__(self, open_ranker: Callable[[], Ranker] | None, limits: Limits) -> None:
+        """`open_ranker` opens the library in a process and gives what answers there; None where that cannot be."""
+        self.open_ranker = open_ranker if limits.rankers > 1 else None
         self._limits = limits
-        self._command = command or [sys.executable, "-m", "longmatch.web.ranking_process", address or ""]
-        self._usable = limits.rankers > 1 and address is not None
-        self._started: list[Process] = []
-        self._processes: list[Process] = []  # those that take questions
-        self._opening: set[asyncio.Task[None]] = set()
-        self._idle: asyncio.Queue[Process | None] = asyncio.Queue()  # None tells one who waits that there is none
-        self._waiting = 0
+        self._pool: Any = None
+        self.waiting = 0  # questions
+        self.ready = False  # whether there are any that take questions
 
     @property
-    def ready(self) -> bool:
-        """Whether there are any that take questions."""
-        return bool(self._processes)
+    def started(self) -> bool:
+        """Whether there are any, ready or not."""
+        return self._pool is not None
 
     def start(self) -> None:
         """Start them, if there are to be any and there are none; they are ready some seconds later."""
-        if self._usable and not self._opening and not self._processes:
-            for _ in range(self._limits.rankers):
-                self._start_one()
-
-    def _start_one(self) -> None:
-        opening = asyncio.ensure_future(self._open_one())
-        self._opening.add(opening)
-        opening.add_done_callback(self._opened)
-
-    async def _open_one(self) -> None:
-        process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=PIPE, stdout=PIPE, env=os.environ | ENVIRONMENT, start_new_session=True
-        )
-        self._started.append(process)
-        if await self._next_message(process) is not None:
-            self._processes.append(process)
-            self._idle.put_nowait(process)
-
-    def _opened(self, opening: "asyncio.Task[None]") -> None:
-        """Where none could open the library, nobody waits for one any more."""
-        self._opening.discard(opening)
-        if not self._opening and not self._processes and not opening.cancelled():
-            self._usable = False
-            log.warning("Questions are answered one at a time: no other process can open the library.")
-            for _ in range(self._waiting):
-                self._idle.put_nowait(None)
-
-    async def _next_message(self, process: Process) -> bytes | None:
-        assert process.stdout is not None
-        return await next_message(process.stdout)
+        if self.open_ranker and not self.started:
+            self._pool = new_pool(self._limits.rankers, partial(_begin, self.open_ranker), idle=None)
+            self._submit(bool).add_done_callback(partial(self._opened, self._pool))
 
     async def rank(self, asked: RankRequest) -> bytes:
-        """The answer as JSON."""
-        if self._waiting >= self._limits.waiting:
+        """The answer as JSON. Where its process dies, the question is asked once more."""
+        if self.waiting >= self._limits.waiting:
             raise too_many()
-        self._waiting += 1
+        self.waiting += 1
         try:
-            answer = await self._ask(asked.model_dump_json().encode())
+            for _ in range(2):
+                if not (pool := self._pool):
+                    break
+                try:
+                    return bytes(await asyncio.wrap_future(self._submit(_answer, asked)))
+                except BrokenProcessPool:
+                    if pool is self._pool:
+                        self.close()
+                        self.start()
         finally:
-            self._waiting -= 1
-        if answer.startswith(b'{"status"'):
-            found = json.loads(answer)
-            raise Problem(found["status"], found["problem"])
-        return answer
+            self.waiting -= 1
+        raise Problem(503, "The process that ranked was stopped. Ask again.", {"Retry-After": "1"})
 
-    async def _ask(self, question: bytes) -> bytes:
-        process = await self._idle.get()
-        if process is None:
-            raise _stopped()
-        try:
-            assert process.stdin is not None
-            process.stdin.write(message(question))
-            await process.stdin.drain()
-            answer = await self._next_message(process)
-        except ConnectionError:
-            answer = None
-        except asyncio.CancelledError:  # its answer would be taken for that of the next question
-            self._replace(process)
-            raise
-        if answer is None:
-            self._replace(process)
-            raise _stopped()
-        self._idle.put_nowait(process)
-        return answer
-
-    def _replace(self, process: Process) -> None:
-        """Another one takes its place."""
-        self._processes.remove(process)
-        if process.returncode is None:
-            process.kill()
-        self._start_one()
-
-    async def close(self) -> None:
+    def close(self) -> None:
         """End them."""
-        for opening in list(self._opening):
-            opening.cancel()
-        while self._started:
-            process = self._started.pop()
-            if process.returncode is None:
-                process.kill()
-            await process.communicate()
+        pool, self._pool, self.ready = self._pool, None, False
+        if pool is not None:
+            pool.shutdown(wait=False, kill_workers=True)
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+        with interrupts_withheld():
+            future: Future[Any] = self._pool.submit(function, *arguments)
+            return future
+
+    def _opened(self, pool: Any, first: "Future[Any]") -> None:
+        """Where one could not open the library, none is asked any more."""
+        if pool is not self._pool or first.cancelled():
+            return
+        self.ready = first.exception() is None
+        if not self.ready:
+            self.open_ranker = self._pool = None
+            log.warning("Questions are answered one at a time: no other process can open the library.")
 
 
-def _stopped() -> Problem:
-    return Problem(503, "The process that ranked was stopped. Ask again.", {"Retry-After": "1"})
+def _begin(open_ranker: Callable[[], Ranker]) -> None:
+    _ranker.append(open_ranker())
+
+
+def _answer(asked: RankRequest) -> bytes:
+    """In one of the processes: the ranking, or what is wrong with the question."""
+    try:
+        return _ranker[0](asked)
+    except LongmatchError as error:
+        raise Problem(status_of(error), str(error)) from None
+    except Exception:
+        traceback.print_exc()  # to the terminal of the server
+        raise Problem(500, UNKNOWN) from None

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
 from urllib.parse import urlencode
@@ -11,24 +12,24 @@ from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from longmatch.default.encoding import Encoding
-from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.containers import member_of, shows_pages
 from longmatch.documents.document import Document
 from longmatch.documents.pdf.picture import PagePicture
+from longmatch.library.conditions import parse
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
-from longmatch.web.added_files import AddedFiles
+from longmatch.render.wording import none_matches
+from longmatch.web.adding import Additions
 from longmatch.web.catalogue import Catalogue
-from longmatch.web.jobs import Jobs
+from longmatch.web.jobs import Job, Jobs, Worker
 from longmatch.web.limits import Limits
 from longmatch.web.mapping.chart import Chart
 from longmatch.web.models import DEFAULT, ModelShelf
 from longmatch.web.pictures import PagePictures
 from longmatch.web.problems import Problem, log, without_paths
-from longmatch.web.rankers import Rankers
-from longmatch.web.schema import Described
+from longmatch.web.rankers import Ranker, Rankers
+from longmatch.web.schema import Described, Found, FoundSection, Ranking, RankRequest, Same
 from longmatch.web.uploads import Uploads
-from longmatch.web.worker import Worker
 
 HIGHLIGHTED = 5_000  # characters of a passage
 GRIDS = 3  # kept: the levels of the comparison that is looked at
@@ -44,18 +45,18 @@ class State:
         self, library: Library, limits: Limits, trained: Mapping[str, Path] | None = None, writable: bool = False
     ) -> None:
         self.library, self.limits = library, limits
-        self.added = AddedFiles(library, limits) if writable else None
         self.worker = Worker(limits.waiting)
-        self.rankers = Rankers(library.address if library.opens_by_address else None, limits)
+        self.rankers = Rankers(partial(ranker, library.address) if library.opens_by_address else None, limits)
         self.models = ModelShelf(library, trained)
         self.uploads = Uploads(limits)
         self.pictures = PagePictures(limits)
         self.jobs = Jobs(self.worker, limits.jobs, lambda sentence: without_paths(sentence, library))
+        self.additions = Additions(library, limits, self.uploads, self.jobs) if writable else None
         self.catalogue = Catalogue(library)
         self.chart = Chart(library, self.catalogue)
         self.ready = False
-        self._compared: LRUCache[tuple[Any, ...], Match] = LRUCache(limits.comparisons)
-        self._grids: LRUCache[tuple[int, Level], tuple[Match, Grid]] = LRUCache(GRIDS)  # with its match: ids stay true
+        self.compared: LRUCache[tuple[Any, ...], Match] = LRUCache(limits.comparisons)
+        self.grids: LRUCache[tuple[int, Level], tuple[Match, Grid]] = LRUCache(GRIDS)  # with its match: ids stay true
 
     async def work(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Run something in the scoring thread, off the event loop."""
@@ -105,46 +106,99 @@ class State:
             return Problem(404, "This upload is no longer held. Upload the document again.")
         return Problem(404, f"There is no document {id}. Look at the list of documents.")
 
-    def query_now(self, id: str) -> str | Encoding:
+    def may_add(self) -> Additions:
+        """What adds documents; a Problem where the server may not."""
+        if self.additions is None:
+            sentence = "This server adds no documents. Start it with --writable: longmatch serve LIBRARY --writable."
+            raise Problem(403, sentence)
+        return self.additions
+
+    def query_now(self, id: str, job: Job | None = None) -> str | Encoding:
         """The query for the library: one of its ids, or an upload's encoding, which is kept."""
         upload = self.uploads.get(id)
         if upload is None:
             return self.described(id).id
-        matcher = self.matcher_now()
-        return upload.encoded_by(matcher) or upload.keep(matcher.encode([upload.document])[0], matcher)
+        self.library.refresh()  # another process may have left another model
+        matcher, documents = self.library.matcher, [upload.document]
+        if upload.encoding is None or upload.encoder is not matcher:
+            [upload.encoding] = job.encode(matcher, documents) if job else matcher.encode(documents)
+            upload.encoder = matcher
+        return upload.encoding
 
-    def matcher_now(self) -> HybridMatcher:
-        """The library's model, as other processes have left it."""
-        self.library.refresh()
-        return self.library.matcher
+    def rank_now(self, asked: RankRequest, job: Job | None = None) -> Ranking:
+        """Rank, with progress if it is a job."""
+        library = self.library
+        query = self.query_now(asked.document, job)
+        if job:
+            job.begin("searching")
+        second = self.models.get(asked.rerank) if asked.rerank else None
+        if second and job:
+            job.begin(f"reading with {second.name}", min(max(asked.k, asked.depth), len(library)))
+        hits = library.rank(
+            query,
+            asked.k,
+            asked.where,
+            asked.by,
+            rerank=second,
+            depth=asked.depth,
+            combine=asked.combine,
+            progress=job.advance if second and job else None,
+        )
+        rows = self.catalogue.rows()
+        described = self.described(asked.document)
+        where = asked.where
+        nothing = [none_matches(where, library.absent_keys(where))] if where and not hits and not hits.same else []
+        return Ranking(
+            query=described,
+            by=asked.by if hits.ordered_by else asked.rerank or asked.by,
+            documents=len(rows),
+            remarks=library.language_remarks(described.language) + nothing + hits.remarks,
+            same=[Same(**rows[one.id].model_dump(), relation=one.relation) for one in hits.same if one.id in rows],
+            sections=[FoundSection.of_hit(hit, rows.get(hit.document.id)) for hit in hits.sections or ()],
+            hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
+        )
+
+    def rank_as_job(self, asked: RankRequest) -> Job:
+        """Begin a job; what can be seen to be wrong already is said at once."""
+        self.described(asked.document)
+        if asked.where:
+            parse(asked.where)
+        if asked.rerank:
+            self.models.check(asked.rerank)
+
+        def work(job: Job) -> Ranking:
+            job.begin("encoding the document")
+            return self.rank_now(asked, job)
+
+        return self.jobs.start(work)
 
     async def comparison(self, a: str, b: str, model: str | None = None) -> Match:
         """Two documents compared, or the sections of one where both are the same; kept for a while."""
         name = model or DEFAULT
         self.models.check(name)
-        return await self.work(self._compare_now, a, b, name)
+        return await self.work(self.compare_now, a, b, name)
 
-    def _compare_now(self, a: str, b: str, model: str) -> Match:
+    def compare_now(self, a: str, b: str, model: str) -> Match:
+        """The same, in the scoring thread."""
         key = self.library.version, a, b, model
-        if (match := self._compared.get(key)) is None:
-            match = self._compared[key] = self._match_now(a, b, model)
+        if (match := self.compared.get(key)) is None:
+            match = self.compared[key] = self._match_now(list(dict.fromkeys((a, b))), model)
         return match
 
-    def _match_now(self, a: str, b: str, model: str) -> Match:
+    def _match_now(self, ids: list[str], model: str) -> Match:
+        """Of two documents, or within one."""
         if model == DEFAULT:
-            return self.library.within(self.query_now(a)) if a == b else self._library_match(a, b)
-        matcher = self.models.get(model)
-        return matcher.within(self.document(a)) if a == b else matcher.compare(self.document(a), self.document(b))
-
-    def _library_match(self, a: str, b: str) -> Match:
-        return self.library.compare(self.query_now(a), self.query_now(b))
+            queries = [self.query_now(id) for id in ids]
+            return self.library.within(*queries) if len(ids) == 1 else self.library.compare(*queries)
+        matcher, documents = self.models.get(model), [self.document(id) for id in ids]
+        return matcher.within(*documents) if len(ids) == 1 else matcher.compare(*documents)
 
     def grid_now(self, match: Match, level: Level) -> Grid:
         """A level of a comparison, if it is not too large to be sent."""
         key = id(match), level
-        if key not in self._grids:
-            self._grids[key] = match, match.at(level)
-        grid = self._grids[key][1]
+        if key not in self.grids:
+            self.grids[key] = match, match.at(level)
+        grid = self.grids[key][1]
         if grid.scores.size > self.limits.cells:
             sizes = " x ".join(f"{n:,}" for n in grid.scores.shape)
             raise Problem(422, f"The grid of {level} has {sizes} cells. Ask for a coarser level: chunks or sections.")
@@ -164,8 +218,21 @@ class State:
 
     def close(self) -> None:
         """End all jobs."""
+        self.rankers.close()
         self.jobs.stop()
         self.worker.close()
+
+
+def ranker(address: str) -> Ranker:
+    """What answers questions about the documents of the library at an address, in a process of its own."""
+    return ranker_of(Library(address, create=False))
+
+
+def ranker_of(library: Library) -> Ranker:
+    """What answers questions about a library's documents, as JSON."""
+    state = State(library, Limits(rankers=1))
+    library.preload()
+    return lambda asked: state.rank_now(asked).model_dump_json().encode()
 
 
 def address_of(match: Match, model: str | None = None) -> str:

@@ -8,15 +8,14 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from longmatch.web.mapping.clusters import _apart, _distances, cluster, silhouette
-from longmatch.web.mapping.kmeans import k_means
+from longmatch.web.mapping.clusters import centred_units, cluster, distance_matrix, k_means, silhouette
 from longmatch.web.mapping.layout import layout
 from tests.web.mapping.samples import gaussians
 
 
 def judge(vectors, seed):
     """The clusters of scikit-learn: as many as have the highest silhouette."""
-    vectors = _apart(vectors)
+    vectors = centred_units(vectors)
     fits = [KMeans(k, n_init=2, random_state=seed).fit_predict(vectors) for k in range(2, 13)]
     return max(fits, key=lambda labels: silhouette_score(vectors, labels))
 
@@ -54,17 +53,17 @@ def test_more_documents_than_are_judged_are_clustered_too(monkeypatch):
 
 @pytest.mark.parametrize("k", [2, 5, 9])
 def test_k_means_settles_as_close_to_its_centres_as_scikit_learn(k):
-    vectors = _apart(gaussians(300, 6, 1.5)[0])
+    vectors = centred_units(gaussians(300, 6, 1.5)[0])
     best = min(inertia(vectors, labels) for labels in k_means(vectors, k, 4))
     assert best <= 1.01 * KMeans(k, n_init=4, random_state=0).fit(vectors).inertia_
 
 
 @pytest.mark.parametrize("k", [2, 3, 8])
 def test_silhouette_is_that_of_scikit_learn(k):
-    vectors = _apart(gaussians(60, 5, 1.5)[0])
+    vectors = centred_units(gaussians(60, 5, 1.5)[0])
     labels = np.random.default_rng(0).integers(0, k, 60)
     labels[0] = k  # alone in its cluster
-    assert silhouette(_distances(vectors), labels) == pytest.approx(silhouette_score(vectors, labels), abs=1e-5)
+    assert silhouette(distance_matrix(vectors), labels) == pytest.approx(silhouette_score(vectors, labels), abs=1e-5)
 
 
 def test_copies_of_few_documents_are_as_many_clusters():

@@ -23,7 +23,7 @@ PARTS = "() => [...(CSS.highlights.get('chosen-part') ?? [])].map(range => range
 def match(server) -> Match:
     """What the page shows, from the library itself."""
     state = server.state
-    return state.worker.begin(state._compare_now, A, B, "default").result(60)
+    return state.worker.begin(state.compare_now, A, B, "default").result(60)
 
 
 def test_a_comparison_opens_from_the_results(visit, match):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from longmatch.render import html as render
-from longmatch.web.page.assets import OWN, assets, index
+from longmatch.web.page.routes import OWN, assets, index
 
 INDEX = index().content.decode()
 

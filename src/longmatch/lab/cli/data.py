@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from longmatch.cli.printing import Terminal, echo
+from longmatch.cli.output import Terminal, echo
 from longmatch.errors import LongmatchError
 
 data_app = typer.Typer(help="Data sets: what can be built, and building it.", no_args_is_help=True)

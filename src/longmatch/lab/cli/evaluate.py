@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from longmatch.cli.printing import Terminal, warn
+from longmatch.cli.output import Terminal, warn
 from longmatch.cli.progress import progress
 
 

@@ -1,16 +1,27 @@
-"""Vectors of many numbers as places on a plane: documents that are alike lie near each other."""
+"""Vectors of many numbers as places on a plane: documents that are alike lie near each other.
+
+By t-SNE (van der Maaten and Hinton 2008): places where neighbours remain neighbours. The gradient is exact. A pair is
+visited once: a block holds the pairs of some rows with each other and with all later rows.
+"""
+
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.web.mapping.products import product
-from longmatch.web.mapping.tsne import tsne
-
 Floats = npt.NDArray[np.float32]
+Real = TypeVar("Real", np.float32, np.float64)
 
 LANDMARKS = 1_500  # documents laid out by t-SNE; the others are placed among their nearest ones
 NEAREST = 4
 WIDTH = 50  # dimensions that are left for t-SNE
+SINGLE = 1 << 18  # multiplications up to which OpenBLAS stays on one thread
+EXAGGERATION = 4.0
+STAGES = ((250, 0.5, EXAGGERATION), (350, 0.8, 1.0))  # rounds, momentum, and how much the similarities are exaggerated
+REACH = 3  # a vector's neighbours are the REACH x perplexity nearest vectors; others are not similar to it
+FAR = 1e5  # squared distance from the origin at which rounding could make a distance negative
+PAIRS = SINGLE // 4  # in a block: few enough for the cache and for BLAS to stay on one thread
 
 
 def layout(vectors: Floats) -> Floats:
@@ -72,3 +83,127 @@ def _framed(places: Floats) -> Floats:
     low, high = places.min(0), places.max(0)
     size = float((high - low).max()) or 1.0
     return np.asarray(np.clip((places - (low + high) / 2) / size + 0.5, 0, 1), dtype=np.float32)
+
+
+def product(left: npt.NDArray[Real], right: npt.NDArray[Real]) -> npt.NDArray[Real]:
+    """left @ right on one thread, piece by piece: (rows, inner) x (inner, columns) -> (rows, columns).
+
+    BLAS spreads large products over all cores. Where other work keeps a core busy, every such product waits for that
+    core, many times as long as it takes to compute. Pieces too small to be spread wait for nothing, and their sums are
+    the same with any number of cores.
+    """
+    (rows, inner), columns = left.shape, right.shape[1]
+    found = np.empty((rows, columns), dtype=left.dtype)
+    width = max(1, min(columns, int((SINGLE / inner) ** 0.5)))
+    height = max(1, SINGLE // (inner * width))
+    for i in range(0, rows, height):
+        for j in range(0, columns, width):
+            np.matmul(left[i : i + height], right[:, j : j + width], out=found[i : i + height, j : j + width])
+    return found
+
+
+def tsne(vectors: Floats, perplexity: float) -> Floats:
+    """A place for each vector: (vectors, 2). The same every time.
+
+    vectors: along their principal directions, in order; the first two say where the places start.
+    perplexity: how many neighbours of a vector count, roughly.
+    """
+    pairs = Pairs(joint_similarities(vectors, perplexity))
+    places = np.ascontiguousarray(vectors[:, :2].T, dtype=np.float32)  # (2, vectors)
+    places *= 1e-4 / max(float(places[0].std()), 1e-12)
+    rate = max(len(vectors) / EXAGGERATION / 4, 5.0)
+    for rounds, momentum, exaggeration in STAGES:
+        step, gains = np.zeros_like(places), np.ones_like(places)
+        for _ in range(rounds):
+            gradient = pairs.gradient(places, exaggeration)
+            gains = np.maximum(np.where(step * gradient < 0, gains + 0.2, gains * 0.8), 0.01)
+            step = momentum * step - rate * gains * gradient
+            places = places + step
+    return places.T
+
+
+def joint_similarities(vectors: Floats, perplexity: float) -> Floats:
+    """p of equation 1 with its variances, made symmetric: (vectors, vectors), in all 1."""
+    lengths = np.square(vectors).sum(1)
+    squared = np.maximum(lengths[:, None] + lengths - 2 * product(vectors, vectors.T), 0)
+    np.fill_diagonal(squared, np.inf)
+    reach = min(len(vectors) - 1, int(REACH * perplexity) + 1)
+    near = np.argpartition(squared, reach - 1, axis=1)[:, :reach]
+    similarities = np.zeros_like(squared)
+    np.put_along_axis(similarities, near, gaussian_shares(np.take_along_axis(squared, near, 1), perplexity), 1)
+    return np.asarray((similarities + similarities.T) / (2 * len(vectors)), dtype=np.float32)
+
+
+def gaussian_shares(squared: Floats, perplexity: float) -> Floats:
+    """Shares of each row's neighbours by squared distance, as wide as gives the perplexity: (rows, neighbours).
+
+    The width is found by bisection, for all rows at once.
+    """
+    squared = squared - squared.min(1, keepdims=True)
+    squared /= np.maximum(squared.mean(1, keepdims=True), 1e-12)
+    low, high = np.full((len(squared), 1), -12.0, np.float32), np.full((len(squared), 1), 12.0, np.float32)
+    for _ in range(30):
+        middle = (low + high) / 2
+        energies = squared * np.exp(middle)
+        shares = np.exp(-energies)
+        total = shares.sum(1, keepdims=True)
+        entropy = np.log(total) + (shares * energies).sum(1, keepdims=True) / total
+        wide = entropy > np.log(perplexity)
+        low, high = np.where(wide, middle, low), np.where(wide, high, middle)
+    return np.asarray(shares / total, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows: their pairs with each other (the first columns) and with all later rows."""
+
+    rows: slice
+    similarities: Floats  # (rows, columns)
+    kernel: Floats  # (rows, columns): 1 / (1 + squared distance) on the plane
+
+    def set_kernel(self, left: Floats, right: Floats, far: bool) -> float:
+        """Compute the kernel from columns whose products are 1 + squared distance; returns its sum over all pairs."""
+        kernel, start = self.kernel, self.rows.start
+        np.matmul(left[:, self.rows].T, right[:, start:], out=kernel)
+        if far:
+            np.maximum(kernel, 1, out=kernel)
+        np.reciprocal(kernel, out=kernel)
+        np.fill_diagonal(kernel, 0)
+        return 2 * float(kernel.sum()) - float(kernel[:, : len(kernel)].sum())
+
+    def add_forces(self, points: Floats, scale: float, weights: Floats, forces: Floats) -> None:
+        """Add the points, each times its weight (p - scale x kernel) x kernel, to the forces on the rows, both ways."""
+        start, stop = self.rows.start, self.rows.stop
+        weights = weights[: self.kernel.size].reshape(self.kernel.shape)
+        np.multiply(self.kernel, -scale, out=weights)
+        np.add(weights, self.similarities, out=weights)
+        np.multiply(weights, self.kernel, out=weights)
+        for point, force in zip(points, forces, strict=True):  # three vectors are faster than one matrix
+            force[self.rows] += weights @ point[start:]
+            force[stop:] += point[self.rows] @ weights[:, stop - start :]
+
+
+class Pairs:
+    """All pairs of vectors with their similarities, each pair in one block."""
+
+    def __init__(self, similarities: Floats) -> None:
+        self._blocks: list[Block] = []
+        start, count = 0, len(similarities)
+        while start < count:
+            rows = slice(start, min(count, start + max(1, PAIRS // (count - start))))
+            part = np.ascontiguousarray(similarities[rows, start:])
+            self._blocks.append(Block(rows, part, np.empty_like(part)))
+            start = rows.stop
+        self._weights = np.empty(max(block.kernel.size for block in self._blocks), dtype=np.float32)
+
+    def gradient(self, places: Floats, exaggeration: float) -> Floats:
+        """4 sum_j (e p_ij - q_ij) (y_i - y_j) / (1 + |y_i - y_j|^2), equation 5 with exaggeration e: (2, vectors)."""
+        squares, ones = np.square(places).sum(0, keepdims=True), np.ones((1, places.shape[1]), dtype=np.float32)
+        left, right = np.concatenate([-2 * places, squares + 1, ones]), np.concatenate([places, ones, squares])
+        far = float(squares.max()) > FAR
+        total = sum([block.set_kernel(left, right, far) for block in self._blocks])
+        points = np.concatenate([places, ones])  # (3, vectors)
+        forces = np.zeros_like(points)
+        for block in self._blocks:
+            block.add_forces(points, 1 / (exaggeration * total), self._weights, forces)
+        return np.asarray(4 * exaggeration * (places * forces[2] - forces[:2]), dtype=np.float32)

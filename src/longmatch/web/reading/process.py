@@ -1,4 +1,8 @@
-"""The parent's side of reading a file: start the reader, wait a bounded time, take its word with care."""
+"""The server's side of reading a file: start the reader, wait a bounded time, take its word with care.
+
+No pool of processes would do: a reader that was taken over by what it read may say anything, so it answers in JSON, has
+no secrets, little memory and time, and is killed with all that it started.
+"""
 
 import json
 import os
@@ -6,61 +10,122 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
-from types import MappingProxyType
+from typing import Any
+
+from pydantic import TypeAdapter
 
 from longmatch.documents import ocr
 from longmatch.documents.document import Document
-from longmatch.documents.formats import IMAGE_SUFFIXES, upload_suffixes
+from longmatch.documents.formats import IMAGE_SUFFIXES, container_named, suffix_of, upload_suffixes
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.web.limits import MB, Limits
 from longmatch.web.problems import Problem
 from longmatch.web.reading.supervised import LATE, NO_MEMORY
-from longmatch.web.reading.wire import from_json
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SCANNED = (".pdf", *IMAGE_SUFFIXES)  # formats that may be read by OCR
 MOST_REMARKS = 20
+MOST_CRASHES = 5  # of the reader of a file of many, after which the rest is left unread
 KEPT = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "PYTHONPATH", "VIRTUAL_ENV")  # of the environment; no secrets go along
+SET = {
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",  # each arena would reserve 64 MB of what it may have
+    "PYTHONIOENCODING": "utf-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+_DOCUMENT = TypeAdapter(Document)
 
 
-@dataclass(frozen=True)
-class ReadUpload:
-    """A document and what its reader remarked: pages without text, for example."""
+@dataclass
+class ReadFile:
+    """The documents of a file, and sentences on what could not be read, or not surely: pages without text, as."""
 
-    document: Document
-    remarks: tuple[str, ...] = ()
+    documents: list[Document] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What to tell the person who sent it."""
+        said = [*self.problems, *self.remarks]
+        more = len(said) - MOST_REMARKS
+        return [*said[:MOST_REMARKS], *([f"{more:,} more files could not be read."] if more > 0 else [])]
 
 
-def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = None) -> ReadUpload:
-    """Read a file's content under limits; a Problem says in a sentence why it cannot be.
+def may_hold_many(name: str) -> bool:
+    """Whether a file may hold several documents: an e-mail has attachments."""
+    return container_named(name) is not None
+
+
+def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = None) -> ReadFile:
+    """Read a file of one document under limits; a Problem says in a sentence why it cannot be.
 
     The content lies in a private folder, under a name of our own, for as long as the reader runs. `suffix` says what
     it is, where the name does not.
     """
-    shown = shown_name(name)
-    if not content:
-        raise Problem(422, f"{shown} is empty. Upload a document with text in it.")
-    with tempfile.TemporaryDirectory(prefix="longmatch-upload-") as folder:
-        kind = suffix or _suffix(shown)
-        file = Path(folder) / f"upload{kind}"
-        file.write_bytes(content)
-        if kind in SCANNED and ocr.is_available():
-            limits = replace(limits, reading_seconds=limits.scan_seconds)
-        arguments = file, shown, limits.upload_words
-        said = run_confined("child", arguments, shown, limits, "Upload a smaller one.")
-    read = _document(said.decode("utf-8", "replace"), shown, limits)
-    if read.document.words > limits.upload_words:  # a reader that was taken over may say anything
-        raise _too_long(read.document.words, limits)
+    shown = _name_if_filled(content, name)
+    kind = suffix or _suffix(shown)
+    if kind in SCANNED and ocr.is_available():
+        limits = replace(limits, reading_seconds=limits.scan_seconds)
+    with _private_file(content, kind) as file:
+        given = {"file": str(file), "name": shown, "most_words": limits.upload_words}
+        said, problem = run_confined("read_one", given, shown, limits, "Upload a smaller one.")
+    if problem is not None:
+        raise problem
+    try:
+        found = json.loads(said)
+        if "problem" in found:
+            raise Problem(422, str(found["problem"]))
+        documents = [from_json(found["document"])] if "document" in found else []
+        words = documents[0].words if documents else int(found["words"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Problem(422, f"{shown} made its reader fail. It is damaged; leave it out.") from error
+    if words > limits.upload_words:  # by the server's count too: a reader that was taken over may say anything
+        most = f"The document has {words:,} words, and an upload may have {limits.upload_words:,}. "
+        raise Problem(413, f"{most}Add it to the library instead: longmatch index LIBRARY FILE.")
+    return ReadFile(documents, remarks=[*documents[0].remarks])
+
+
+def read_collection_apart(content: bytes, name: str, limits: Limits) -> ReadFile:
+    """Read a file of many documents under limits: what can be read is kept, and all else is named.
+
+    A Problem says in a sentence why none can be read.
+    """
+    shown = _name_if_filled(content, name)
+    limits = replace(limits, reading_seconds=limits.scan_seconds)
+    read = ReadFile()
+    with _private_file(content, suffix_of(shown)) as file:
+        given: dict[str, Any] = {"file": str(file), "name": shown, "most_words": limits.upload_words}
+        given |= {"most_documents": limits.added_documents, "most_in_all": limits.added_words, "skip": 0}
+        for _ in range(MOST_CRASHES):
+            said, crash = run_confined("read_many", given, shown, limits, "Add its files one by one.", file.parent)
+            begun = _take(said, read, shown, limits)
+            given["skip"] += len(begun)
+            if crash is None:
+                break
+            if not begun:
+                read.problems.append(str(crash))
+                break
+            member = f"{shown}#{begun[-1]}" if begun[-1] else shown
+            read.problems.append(str(crash).replace(shown, member, 1))
+        else:
+            read.problems.append(f"{shown} crashed its reader {MOST_CRASHES} times; the rest of it was not read.")
+    if not read.documents:
+        raise Problem(422, read.problems[0] if read.problems else f"{shown} holds no document that can be read.")
     return read
 
 
 def draw_apart(path: Path, member: str, shown: str, page: int, passage: str, limits: Limits) -> PagePicture:
     """Draw a page of a PDF, or of the PDF `member` inside a file, under the same limits, with a passage highlighted."""
-    said = run_confined("page_child", (path, member, page), shown, limits, "Open the file itself.", passage.encode())
+    given = {"file": str(path), "member": member, "page": page, "passage": passage}
+    said, problem = run_confined("draw", given, shown, limits, "Open the file itself.")
+    if problem is not None:
+        raise problem
     head, _, image = said.partition(b"\n")
     try:
         found = json.loads(head)
@@ -73,57 +138,26 @@ def draw_apart(path: Path, member: str, shown: str, page: int, passage: str, lim
 
 
 def run_confined(
-    module: str, arguments: Sequence[object], shown: str, limits: Limits, remedy: str, given: bytes = b""
-) -> bytes:
-    """What a module of this folder prints, run in a process with little time, memory and rights.
-
-    `given` is its standard input. A Problem says what went wrong; `remedy` is what to do about a file that takes too
-    long.
-    """
-    said, problem = _run(module, arguments, shown, limits, remedy, given)
-    if problem is not None:
-        raise problem
-    return said
-
-
-def run_until_end(
-    module: str, arguments: Sequence[object], shown: str, limits: Limits, remedy: str, folder: Path
-) -> tuple[str, Problem | None]:
-    """The same for a module that prints line by line: what it printed, and how it ended if not well.
-
-    What it unpacks lies in `folder`.
-    """
-    said, problem = _run(module, arguments, shown, limits, remedy, b"", {"TMPDIR": str(folder)})
-    return said.decode("utf-8", "replace"), problem
-
-
-def _run(
-    module: str,
-    arguments: Sequence[object],
-    shown: str,
-    limits: Limits,
-    remedy: str,
-    given: bytes,
-    more: Mapping[str, str] = MappingProxyType({}),
+    task: str, given: dict[str, Any], shown: str, limits: Limits, remedy: str, folder: Path | None = None
 ) -> tuple[bytes, Problem | None]:
+    """What a task of `child.py` prints in a process with little time, memory and rights; and how it ended if not well.
+
+    `remedy` is what to do about a file that takes too long; what the task unpacks lies in `folder`.
+    """
     seconds = max(1, ceil(limits.reading_seconds))
-    command = [sys.executable, "-m", f"longmatch.web.reading.{module}", *arguments, seconds, limits.reading_memory]
-    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
-    environment |= {
-        "OMP_NUM_THREADS": "1",
-        "MALLOC_ARENA_MAX": "1",
-    }  # each pool would reserve 64 MB of what it may have
+    command = [sys.executable, "-m", "longmatch.web.reading.child", task, str(seconds), str(limits.reading_memory)]
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ} | SET
     late = f"{shown} took longer than {limits.reading_seconds:g} seconds to read. {remedy}"
     with subprocess.Popen(
-        [str(word) for word in command],
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=environment | dict(more) | {"PYTHONIOENCODING": "utf-8", "PYTHONDONTWRITEBYTECODE": "1"},
+        env=environment | ({"TMPDIR": str(folder)} if folder else {}),
         start_new_session=True,
     ) as reader:
         try:
-            said, _ = reader.communicate(given, timeout=limits.reading_seconds)
+            said, _ = reader.communicate(json.dumps(given).encode(), timeout=limits.reading_seconds)
         except subprocess.TimeoutExpired:
             _kill(reader)
             return reader.communicate()[0], Problem(422, late)
@@ -149,26 +183,59 @@ def _kill(reader: "subprocess.Popen[bytes]") -> None:
         reader.wait()
 
 
-def _document(said: str, shown: str, limits: Limits) -> ReadUpload:
-    try:
-        found = json.loads(said)
-        if "words" in found:
-            raise _too_long(int(found["words"]), limits)
-        if "document" in found:
-            remarks = tuple(str(said) for said in found["remarks"][:MOST_REMARKS])
-            return ReadUpload(from_json(found["document"]), remarks)
-        sentence = f"{shown} {found['problem']}. {found['advice']}"
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Problem(422, f"{shown} made its reader fail. It is damaged; leave it out.") from error
-    raise Problem(422, sentence)
+@contextmanager
+def _private_file(content: bytes, suffix: str) -> Iterator[Path]:
+    """The content under a name of our own, in a folder that nobody else sees and that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="longmatch-upload-") as folder:
+        file = Path(folder) / f"upload{suffix}"
+        file.write_bytes(content)
+        yield file
 
 
-def _too_long(words: int, limits: Limits) -> Problem:
-    return Problem(
-        413,
-        f"The document has {words:,} words, and an upload may have {limits.upload_words:,}. "
-        "Add it to the library instead: longmatch index LIBRARY FILE.",
-    )
+def from_json(said: str) -> Document:
+    """A document back from JSON; ValueError where it is none of ours or a part of it lies outside the text."""
+    found = _DOCUMENT.validate_json(said)
+    document = replace(found, source="", sections=tuple(found.sections), remarks=found.remarks[:MOST_REMARKS])
+    size = len(document.text)
+    parts = [*document.sections, *document.paragraphs, *(s for p in document.paragraphs for s in p.sentences)]
+    if not all(0 <= part.start <= part.end <= size for part in parts):
+        raise ValueError("a part lies outside the text")
+    if document.plain and len(document.plain) != size:
+        raise ValueError("the plain text has another length")
+    return document
+
+
+def _take(said: bytes, read: ReadFile, shown: str, limits: Limits) -> list[str]:
+    """Take the reader's word with care: what is none of ours is left out. Returns the members that it began with."""
+    begun: list[str] = []
+    for line in said.decode("utf-8", "replace").splitlines():
+        try:
+            found = json.loads(line)
+            if "document" in found:
+                read.documents.append(from_json(found["document"]))
+                read.remarks += read.documents[-1].remarks
+            elif "begin" in found:
+                begun.append(str(found["begin"]))
+            elif "problem" in found:
+                read.problems.append(str(found["problem"]))
+            elif "remark" in found:
+                read.remarks.append(str(found["remark"]))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        words = sum(document.words for document in read.documents[-1:])
+        if words > limits.upload_words or len(read.documents) > limits.added_documents or "too_much" in found:
+            most = f"{limits.added_documents:,} documents with {limits.added_words:,} words"
+            advice = "Add it on the server: longmatch index LIBRARY FILE."
+            raise Problem(413, f"{shown} holds more than can be added from the page at once: {most}. {advice}")
+    return begun
+
+
+def _name_if_filled(content: bytes, name: str) -> str:
+    """What to call a file; refused where it is empty."""
+    shown = shown_name(name)
+    if not content:
+        raise Problem(422, f"{shown} is empty. Upload a document with text in it.")
+    return shown
 
 
 def _suffix(name: str) -> str:

@@ -1,22 +1,31 @@
-"""Two documents side by side, or the sections of one."""
+"""Two documents side by side, or the sections of one; as data, and as the page shows them.
+
+The renderer of views is that of a saved comparison, without the page around it. It escapes every character of a
+document, so that the page can place what comes from here as it is.
+"""
 
 import json
 import re
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
+from fastapi.responses import HTMLResponse
 
 from longmatch.matching.match import Level, Match
-from longmatch.render.html import render_html
+from longmatch.render.html import render_fragment, render_html, render_matrix
 from longmatch.render.redline import render_redline
 from longmatch.web.routes.common import Document, Model, mistakes
 from longmatch.web.schema import Answer, Comparison, GridScores
-from longmatch.web.state import TheState, address_of
+from longmatch.web.state import State, TheState, address_of
 
 router = APIRouter(tags=["compare"])
+views = APIRouter(prefix="/api/v1", tags=["page"], responses=mistakes(401, 403, 404, 421, 422, 429, 503))
 
 Format = Literal["html", "json", "redline"]
+Part = Annotated[Literal["all", "matrix"], Query(description="All of it, or the matrix alone.")]
+
+HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}  # mistakes are JSON here too
 A_LEVEL = "sections, chunks (about 250 tokens) or sentences."
 
 
@@ -77,3 +86,27 @@ def file_name(match: Match) -> str:
     names = [match.a.title] if match.a is match.b else [match.a.title, match.b.title]
     plain = [re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()[:60] for name in names]
     return "-and-".join(name or "document" for name in plain)
+
+
+@views.get("/compare/view", response_class=Response, responses=HTML, summary="A comparison as HTML")
+async def compare_view(
+    state: TheState, a: Document, b: Document, level: Level = "sections", model: Model = None, part: Part = "all"
+) -> HTMLResponse:
+    """Two documents side by side with the matrix of a level, to be placed in a page."""
+    match = await state.comparison(a, b, model)
+    return HTMLResponse(await state.work(_render, state, match, level, part))
+
+
+@views.get("/within/view", response_class=Response, responses=HTML, summary="The sections of one document as HTML")
+async def within_view(
+    state: TheState, document: Document, level: Level = "sections", model: Model = None, part: Part = "all"
+) -> HTMLResponse:
+    """A document's own parts against each other, to be placed in a page."""
+    match = await state.comparison(document, document, model)
+    return HTMLResponse(await state.work(_render, state, match, level, part))
+
+
+def _render(state: State, match: Match, level: Level, part: str) -> str:
+    grid = state.grid_now(match, level)
+    html = render_matrix(match, level, grid) if part == "matrix" else render_fragment(match, level, grid)
+    return html.encode("utf-8", errors="replace").decode()  # a half character has no place in an answer

@@ -1,7 +1,6 @@
 """The interface described, as a page that loads nothing from elsewhere."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,34 +14,11 @@ router = APIRouter(include_in_schema=False)
 STYLE = Path(__file__).parents[1] / "templates" / "docs.css"
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A value a route takes, or a field of an answer."""
-
-    name: str
-    kind: str
-    required: bool
-    description: str
-
-
-@dataclass(frozen=True)
-class Route:
-    """One route, as the page shows it."""
-
-    method: str
-    path: str
-    summary: str
-    description: str
-    parameters: list[Parameter]
-    bodies: list[tuple[str, str]]  # kind of content, and what it is
-    answers: list[tuple[str, str, str]]  # status, what it is, description
-
-
 @router.get("/docs")
 async def docs(request: Request) -> HTMLResponse:
     """The description."""
     schema = request.app.openapi()
-    groups: dict[str, list[Route]] = {}
+    groups: dict[str, list[dict[str, Any]]] = {}
     for tag, route in _routes(schema):
         groups.setdefault(tag, []).append(route)
     page = _templates().get_template("docs.html")
@@ -66,31 +42,38 @@ def _templates() -> Environment:
     )
 
 
-def _routes(schema: dict[str, Any]) -> Iterator[tuple[str, Route]]:
+def _routes(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each route as the page shows it, after its group."""
     for path, methods in schema["paths"].items():
         for method, route in methods.items():
-            taken = [
-                Parameter(p["name"], kind_of(p["schema"]), p.get("required", False), p.get("description", ""))
-                for p in route.get("parameters", [])
-            ]
-            bodies = [
-                (kind, kind_of(c["schema"])) for kind, c in route.get("requestBody", {}).get("content", {}).items()
-            ]
-            answers = [(status, _answer(a), _description(a)) for status, a in route["responses"].items()]
-            words = route.get("description", "")
-            yield (
-                route.get("tags", ["other"])[0],
-                Route(method.upper(), path, route.get("summary", ""), words, taken, bodies, answers),
-            )
+            content = route.get("requestBody", {}).get("content", {})
+            shown = {
+                "method": method.upper(),
+                "path": path,
+                "summary": route.get("summary", ""),
+                "description": route.get("description", ""),
+                "parameters": [
+                    _field(p["name"], p["schema"], p.get("required", False), p.get("description", ""))
+                    for p in route.get("parameters", [])
+                ],
+                "bodies": [(kind, kind_of(c["schema"])) for kind, c in content.items()],
+                "answers": [(status, _answer(a), _description(a)) for status, a in route["responses"].items()],
+            }
+            yield route.get("tags", ["other"])[0], shown
 
 
-def _shapes(schema: dict[str, Any]) -> dict[str, tuple[str, list[Parameter]]]:
+def _field(name: str, schema: dict[str, Any], required: bool, description: str) -> dict[str, Any]:
+    """A value that a route takes, or a field of an answer."""
+    return {"name": name, "kind": kind_of(schema), "required": required, "description": description}
+
+
+def _shapes(schema: dict[str, Any]) -> dict[str, tuple[str, list[dict[str, Any]]]]:
     """The objects the interface speaks of, with their fields."""
     found = {}
     for name, shape in sorted(schema.get("components", {}).get("schemas", {}).items()):
         required = set(shape.get("required", ()))
         fields = [
-            Parameter(field, kind_of(value), field in required, value.get("description", ""))
+            _field(field, value, field in required, value.get("description", ""))
             for field, value in shape.get("properties", {}).items()
         ]
         if fields:

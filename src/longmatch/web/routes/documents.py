@@ -4,10 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from longmatch.web.adding import add, files_of, remove_now
 from longmatch.web.catalogue import Order, Sort
-from longmatch.web.routes.common import Answers, Document, mistakes
-from longmatch.web.routes.form import FILE_BODY, sent_file
+from longmatch.web.routes.common import FILE_BODY, Answers, Document, mistakes, sent_file
 from longmatch.web.schema import DocumentText, JobStarted, Listing
 from longmatch.web.state import TheState
 
@@ -39,7 +37,7 @@ def document(state: TheState, id: Document) -> DocumentText:
     The text is the readable one: markup is blanked character by character, so that all spans hold.
     """
     found = state.document(id)
-    removable = state.added is not None and state.added.holds(found.source)
+    removable = state.additions is not None and state.additions.holds(found.source)
     return DocumentText.of(found, len(state.library.ids_of(found.source)) if removable else 0)
 
 
@@ -56,15 +54,14 @@ async def add_document(state: TheState, request: Request) -> JobStarted:
     It is read in a separate process, like an upload; what cannot be read is refused. Encoding and storing it is a job:
     once that is done, the document is in the library and its file in the library's folder `uploads`.
     """
-    files_of(state)
-    content, name = await sent_file(request)
-    return JobStarted(job=(await add(state, content, name)).id)
+    additions = state.may_add()
+    return JobStarted(job=(await additions.add(*await sent_file(request))).id)
 
 
 @router.delete("/documents", status_code=204, responses=mistakes(404, 422, 429, 503))
 async def remove_document(state: TheState, id: Document) -> Response:
     """Remove a document that was added to the library in this way, its file, and all others of that file."""
-    await state.work(remove_now, state, id)
+    await state.work(lambda: state.may_add().remove_now(state.document(id)))
     return Response(status_code=204)
 
 

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
-from longmatch.web.ranking import rank_as_job, rank_now
 from longmatch.web.routes.common import Document, mistakes
 from longmatch.web.schema import By, JobStanding, JobStarted, Ranking, RankRequest
 from longmatch.web.state import TheState
@@ -30,13 +29,13 @@ async def rank(
         return Response(await state.rankers.rank(asked), media_type="application/json")
     if state.worker.busy:
         state.rankers.start()
-    return await state.work(rank_now, state, asked)
+    return await state.work(state.rank_now, asked)
 
 
 @router.post("/rank", status_code=202, responses=mistakes(400, 404, 408, 413, 422, 429, 503))
 async def start(state: TheState, asked: RankRequest) -> JobStarted:
     """The same as a job, whose progress can be looked at: for uploads, and for reading again with another model."""
-    return JobStarted(job=rank_as_job(state, asked).id)
+    return JobStarted(job=state.rank_as_job(asked).id)
 
 
 @router.get("/jobs/{job}", responses=mistakes(404, 422))

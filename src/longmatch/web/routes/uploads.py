@@ -6,12 +6,10 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
-from longmatch.documents.document import Document as Read
 from longmatch.web.problems import Problem, in_words
-from longmatch.web.routes.common import Document, mistakes
-from longmatch.web.routes.form import FORM, sent_file
+from longmatch.web.routes.common import FORM, Document, mistakes, sent_file
 from longmatch.web.schema import Described, PastedText, Uploaded
-from longmatch.web.state import State, TheState
+from longmatch.web.state import TheState
 
 router = APIRouter(tags=["uploads"])
 
@@ -35,15 +33,19 @@ async def upload(state: TheState, request: Request) -> Uploaded:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        document = await _file(state, request)
+        held = await state.uploads.read(*await sent_file(request))
     elif kind == "application/json":
-        document = await _text(state, request)
+        try:
+            pasted = PastedText.model_validate_json(await request.body())
+        except ValidationError as error:
+            complaints = [{"loc": ("body", *c["loc"]), "msg": c["msg"]} for c in error.errors(include_url=False)]
+            raise Problem(422, in_words(complaints)) from error
+        held = await state.uploads.paste(pasted.text, " ".join(pasted.title.split()))
     else:
         raise Problem(415, "Send a file as multipart/form-data, or a text as application/json.")
-    held = state.uploads.get(document.id)
-    remarks = list(held.remarks) if held else []
+    document = held.document
     facts = (await asyncio.to_thread(Described.of, document)).model_dump()  # counting words may take long
-    return Uploaded(**facts, upload=document.id, sections=len(document.sections), remarks=remarks)
+    return Uploaded(**facts, upload=document.id, sections=len(document.sections), remarks=list(document.remarks))
 
 
 @router.delete("/uploads", status_code=204, responses=mistakes(404, 422))
@@ -52,16 +54,3 @@ def forget(state: TheState, id: Document) -> Response:
     if not state.uploads.drop(id):
         raise Problem(404, f"There is no upload {id}.")
     return Response(status_code=204)
-
-
-async def _file(state: State, request: Request) -> Read:
-    return await state.uploads.read(*await sent_file(request))
-
-
-async def _text(state: State, request: Request) -> Read:
-    try:
-        pasted = PastedText.model_validate_json(await request.body())
-    except ValidationError as error:
-        complaints = [{"loc": ("body", *c["loc"]), "msg": c["msg"]} for c in error.errors(include_url=False)]
-        raise Problem(422, in_words(complaints)) from error
-    return await state.uploads.paste(pasted.text, " ".join(pasted.title.split()))

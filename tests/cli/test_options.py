@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from longmatch.cli.on_ray import WithRay
+from longmatch.cli.options import WithRay
 from longmatch.distributed import cluster
 
 

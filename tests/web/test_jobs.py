@@ -1,8 +1,8 @@
-"""The scoring thread."""
+"""The scoring thread, and the jobs that it does."""
 
 import threading
 
-from longmatch.web.worker import Worker
+from longmatch.web.jobs import Worker
 
 
 def test_whoever_gets_an_answer_finds_it_free() -> None:
@@ -20,7 +20,7 @@ def test_a_job_is_done_though_others_keep_asking():
 
     def ask_again() -> None:
         if not end.is_set():
-            worker._put(worker._questions, ask_again)
+            worker.question(ask_again)
 
     def steps() -> str:
         for _ in range(3):
@@ -28,7 +28,7 @@ def test_a_job_is_done_though_others_keep_asking():
         return "done"
 
     for _ in range(4):
-        worker._put(worker._questions, ask_again)
+        worker.question(ask_again)
     try:
         assert worker.begin(steps).result(20) == "done"
     finally:

@@ -11,12 +11,12 @@ import pytest
 from rich.control import Control
 from rich.table import Table
 
-from longmatch.cli import printing
+from longmatch.cli import output
 from longmatch.controls import CONTROLS
 from tests.cli.conftest import TEXTS
 
 COMMANDS = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31m\x9d0;evil\x9c\u202egnp\u2066.exe\x08\r"
-CLI = [Path(printing.__file__).parent, Path(printing.__file__).parents[1] / "lab" / "cli"]
+CLI = [Path(output.__file__).parent, Path(output.__file__).parents[1] / "lab" / "cli"]
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_no_command_lets_what_strangers_wrote_command_the_terminal(longmatch, ho
 def test_colours_and_progress_keep_their_own_codes(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = StringIO()
-    terminal = printing.Terminal(file=out, force_terminal=True, color_system="standard", width=60)
+    terminal = output.Terminal(file=out, force_terminal=True, color_system="standard", width=60)
     table = Table("id", "title")
     table.add_row(f"[red]a{COMMANDS}", "b")
     terminal.print(table)
@@ -93,14 +93,14 @@ def test_exact_output_is_exact_but_on_a_terminal(monkeypatch):
         out = StringIO()
         out.isatty = lambda is_terminal=is_terminal: is_terminal
         monkeypatch.setattr(sys, "stdout", out)
-        with printing.exact_output() as file:
+        with output.exact_output() as file:
             file.write("a\x1b[2Jb\n")
         assert out.getvalue() == shown
 
 
 def test_commands_print_through_one_module_alone():
     others = []
-    for file in (file for folder in CLI for file in folder.glob("*.py") if file != Path(printing.__file__)):
+    for file in (file for folder in CLI for file in folder.glob("*.py") if file != Path(output.__file__)):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
             if called in ("print", "Console", "typer.echo", "sys.stdout.write", "sys.stderr.write"):

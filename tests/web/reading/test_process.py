@@ -4,25 +4,25 @@ import pytest
 
 from longmatch.web.limits import Limits
 from longmatch.web.problems import Problem
-from longmatch.web.reading import collection, process
-from longmatch.web.reading.collection import read_collection_apart
+from longmatch.web.reading import process
+from longmatch.web.reading.process import read_collection_apart
 from tests.documents.packed import zipped
 
 ALL = zipped({f"{n}.txt": f"Text number {n}, with some words." for n in range(4)})
 
 
 def test_reading_goes_on_after_the_member_that_made_the_reader_crash(monkeypatch):
-    run, skipped = process.run_until_end, []
+    run, skipped = process.run_confined, []
 
-    def crash_at_the_second(module, arguments, *others):
-        skipped.append(arguments[-1])
-        said, problem = run(module, arguments, *others)
+    def crash_at_the_second(task, given, *others):
+        skipped.append(given["skip"])
+        said, problem = run(task, given, *others)
         if len(skipped) > 1:
             return said, problem
         lines = said.splitlines(keepends=True)
-        return "".join(lines[:3]), Problem(422, "all.zip is damaged: its reader crashed. Leave it out.")
+        return b"".join(lines[:3]), Problem(422, "all.zip is damaged: its reader crashed. Leave it out.")
 
-    monkeypatch.setattr(collection, "run_until_end", crash_at_the_second)
+    monkeypatch.setattr(process, "run_confined", crash_at_the_second)
     read = read_collection_apart(ALL, "all.zip", Limits())
     assert skipped == [0, 2]
     assert [document.id for document in read.documents] == ["all.zip#0.txt", "all.zip#2.txt", "all.zip#3.txt"]

@@ -2,7 +2,7 @@
 
 from longmatch.default.statistics import shipped_statistics
 from longmatch.documents.read import read_text_string
-from longmatch.web.mapping.words import weightiest
+from longmatch.web.mapping.chart import weightiest
 
 TEXTS = (
     ("Der Mieter zahlt die Miete und die Kosten.", "Die Miete ist von dem Mieter zu zahlen."),

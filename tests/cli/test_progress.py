@@ -11,8 +11,8 @@ import pytest
 from benchmarks.written.formats import PdfWriter
 from benchmarks.written.scanning import save_scan
 
-from longmatch.cli import waiting
-from longmatch.cli.waiting import Countdown, Waiting, shown_progress, stages
+from longmatch.cli import progress
+from longmatch.cli.progress import Countdown, Waiting, shown_progress, stages
 from longmatch.documents import ocr
 from longmatch.library.progress import IndexingProgress
 from tests import forked
@@ -71,7 +71,7 @@ def test_another_scan_is_counted_from_its_beginning():
 
 
 def test_in_a_pipe_it_is_said_after_a_while_and_with_each_new_kind_of_work(monkeypatch, capsys):
-    monkeypatch.setattr(waiting, "PATIENCE", 0.05)
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
     shown = ""
 
     def until(words: str) -> None:
@@ -90,13 +90,13 @@ def test_in_a_pipe_it_is_said_after_a_while_and_with_each_new_kind_of_work(monke
 
 
 def test_in_a_pipe_nothing_is_said_of_what_takes_no_time(longmatch, folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(waiting, "PATIENCE", 600)
+    monkeypatch.setattr(progress, "PATIENCE", 600)
     assert longmatch("index", tmp_path / "library", folder).err == ""
 
 
 @pytest.mark.parametrize("command", ["index", "rank"])
 def test_in_a_pipe_a_first_index_speaks(longmatch, folder, tmp_path, monkeypatch, command):
-    monkeypatch.setattr(waiting, "PATIENCE", 0.001)
+    monkeypatch.setattr(progress, "PATIENCE", 0.001)
     words = (tmp_path / "library", folder) if command == "index" else (folder / "bank.md", folder)
     ran = longmatch(command, *words)
     assert re.match(r"longmatch: (reading|encoding|writing) ", ran.err), ran.err
@@ -111,7 +111,7 @@ def test_the_pages_of_a_scan_are_counted_though_another_process_reads_them(longm
         writer.paragraph(paragraph, "Times-Roman", 12)
     writer.save(tmp_path / "text.pdf")
     save_scan(tmp_path / "text.pdf", tmp_path / "scan.pdf")
-    monkeypatch.setattr(waiting, "PATIENCE", 0.1)
+    monkeypatch.setattr(progress, "PATIENCE", 0.1)
     ran = longmatch("index", tmp_path / "library", tmp_path / "scan.pdf")
     assert re.search(r"OCR 0 of 1 pages", ran.err) and ran.out.endswith("1 added\n")
 
