@@ -8,12 +8,11 @@ acl, of the first seed: that of CoLDE is one of three, and they differ.
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.papers.colde_rows import STUDIES, Names
-from benchmarks.papers.paper_tables import pooled_row
 from benchmarks.papers.stored_results import ResultGroup, StoredResults
+from longmatch.lab.evaluation.paper_rows import STUDIES, Names
+from longmatch.lab.evaluation.paper_tables import pooled_row
 
 DATA = "acl.test"
 MEASURES = {"F1": "F1 of pairs", "nDCG@10": "nDCG@10"}
@@ -22,8 +21,8 @@ SEED = 1  # which every point of every study has
 
 def study_points(group: ResultGroup, study: Mapping[str, Names], measure: str) -> dict[str, float]:
     """The values of a measure by the setting's value, of one seed; rows that are not stored are left out."""
-    of_seed = replace(group, runs=[run for run in group.runs if run.trained == SEED])
-    rows = {value: pooled_row(of_seed, value, names) for value, names in study.items()}
+    runs = [run for run in group.runs if run.trained == SEED]
+    rows = {value: pooled_row(runs, value, names) for value, names in study.items()}
     return {value: row.measures[measure] for value, row in rows.items() if row}
 
 

@@ -14,14 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.papers.colde_rows import Names
-from benchmarks.papers.near_rows import near_rows, near_studies
-from benchmarks.papers.paper_tables import chosen, markdown_line, pooled_row, rounded_p
 from benchmarks.papers.stored_results import ResultGroup, StoredResults
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import PairPredictions, parse
 from longmatch.lab.evaluation.measures.query_result import Ints
+from longmatch.lab.evaluation.paper_rows import Names, near_rows, near_studies
+from longmatch.lab.evaluation.paper_tables import chosen, markdown_line, pooled_row, rounded_p
 from longmatch.lab.evaluation.result_rows import Comparer, ResultRow
 from longmatch.lab.evaluation.runs import ModelRun
 
@@ -64,7 +63,7 @@ def length_groups(folder: DataFolder, group: ResultGroup, models: Mapping[str, N
     lengths = np.array([words[pair.source] + words[pair.target] for pair in pairs])
     found = []
     for part in np.array_split(np.argsort(lengths, kind="stable"), PARTS):
-        some = replace(group, runs=[restricted(run, part) for run in group.runs if run.verdicts])
+        some = [restricted(run, part) for run in group.runs if run.verdicts]
         rows = {label: row for label, names in models.items() if (row := pooled_row(some, label, names))}
         found.append(LengthGroup((int(lengths[part].min()), int(lengths[part].max())), rows))
     return found
