@@ -22,7 +22,7 @@ from longmatch.lab.encoders.flat import GPU_BUDGET
 from longmatch.lab.store.layer import Unreadable
 from longmatch.lab.training.data.sources import find_sources, read_item
 from longmatch.units import block_ranges, tokenize
-from longmatch.units.chunking import piece_ends
+from longmatch.units.pieces import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
 TOGETHER = 32  # documents of a batch

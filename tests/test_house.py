@@ -99,7 +99,7 @@ def _run_at_import(tree: ast.Module) -> Iterator[ast.AST]:
 def room(module: str) -> str:
     """The entry of HOUSE that a module belongs to; empty for the front door.
 
-    >>> room("longmatch.lab.papers.colde.loss"), room("longmatch.units.chunking"), room("longmatch")
+    >>> room("longmatch.lab.papers.colde.loss"), room("longmatch.units.pieces"), room("longmatch")
     ('lab.papers', 'units', '')
     """
     parts = module.split(".")[1:]
@@ -183,7 +183,7 @@ def test_an_upward_import_is_seen_however_it_is_written(code):
     assert upward(code, "longmatch.matching.align")
 
 
-@pytest.mark.parametrize("code", ["from longmatch.units import chunking", "from . import align", "import numpy"])
+@pytest.mark.parametrize("code", ["from longmatch.units import pieces", "from . import align", "import numpy"])
 def test_a_downward_import_is_allowed(code):
     assert not upward(code, "longmatch.matching.align")
 

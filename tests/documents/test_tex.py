@@ -5,7 +5,7 @@ import time
 import pytest
 
 from longmatch.documents import read
-from longmatch.documents.tex_text import plain_text
+from longmatch.documents.tex import plain_text
 from longmatch.errors import LongmatchWarning, ReadError
 from tests.documents.shapes import kinds, outline
 

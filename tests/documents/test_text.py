@@ -2,8 +2,7 @@
 
 import pytest
 
-from longmatch.documents import text_headings as headings
-from longmatch.documents.text import draft_text
+from longmatch.documents.text import draft_text, is_capitals
 from tests.documents.shapes import kinds, outline, sentences
 
 PROSE = "The inspectors looked at every span, and they found that the piers would stand for many years to come."
@@ -140,7 +139,7 @@ def test_five_megabytes_of_prose_in_one_line_are_one_paragraph(opened):
 
 
 def test_capitals_that_end_as_a_sentence_are_no_heading():
-    assert not headings.is_capitals("STOP.") and headings.is_capitals("THE FACTS")
+    assert not is_capitals("STOP.") and is_capitals("THE FACTS")
 
 
 def test_a_gap_in_the_numbering_loses_no_heading():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from longmatch.documents import safe_xml
+from longmatch.documents import archive
 from longmatch.documents.read import read, read_all
 from longmatch.errors import ReadError
 from tests.documents.packed import zipped
@@ -66,7 +66,7 @@ def test_one_such_file_alone_is_read_and_takes_nothing_from_the_next(bombs, tmp_
 
 
 def test_xml_has_no_more_elements_than_documents_have(tmp_path, monkeypatch):
-    monkeypatch.setattr(safe_xml, "MOST_ELEMENTS", 1_000)
+    monkeypatch.setattr(archive, "MOST_ELEMENTS", 1_000)
     for count, name in ((300, "a.docx"), (400, "b.docx")):
         (tmp_path / name).write_bytes(docx(paragraph("The ferries run late.") * count))
     assert read(tmp_path / "a.docx").words == 1_200

@@ -83,7 +83,7 @@ def _print_group(group: tuple[str, ...], kind: str, console: Console) -> None:
 
 
 def _print_pair(pair: "Pair", console: Console) -> None:
-    from longmatch.documents.brief import brief
+    from longmatch.documents.document import brief
     from longmatch.render.terminal.printable import printable
     from longmatch.render.verdict import in_words
 
@@ -107,7 +107,7 @@ def _print_pair(pair: "Pair", console: Console) -> None:
 
 def _changes(differences: "Differences") -> Text:
     """How much differs between two versions, and the first changes."""
-    from longmatch.documents.brief import brief
+    from longmatch.documents.document import brief
     from longmatch.library.differences import COUNTS
     from longmatch.render.terminal.printable import printable
     from longmatch.render.wording import count

@@ -1,4 +1,4 @@
-"""Zip files from strangers: few members, of bounded size, compressed in the ordinary ways."""
+"""Zip files and the XML in them, from strangers: few members, of bounded size, compressed in the ordinary ways."""
 
 import lzma
 import zipfile
@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from html.entities import html5
 from pathlib import Path
-from types import TracebackType
+from posixpath import join, normpath
 from typing import Self, TypeVar
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
+from xml.parsers import expat
 
-from longmatch.documents.checks import LARGEST_FILE, check_file
-from longmatch.documents.safe_xml import TooDeep, TooMany, parse_xml
+from longmatch.documents.checks import LARGEST_FILE, check_file, first_bytes
 from longmatch.errors import ReadError
 
+DEEPEST = 250  # elements inside each other; office suites and publishers stay below fifty
+MOST_ELEMENTS = 2_000_000  # each takes memory that its few bytes do not show; a long book has some hundred thousand
+_NAMED = {name.removesuffix(";"): text for name, text in html5.items() if name.endswith(";")}
 LARGEST_MEMBER = LARGEST_FILE  # after unpacking
 LARGEST_TOTAL = 400_000_000  # bytes unpacked from one document
 MOST_MEMBERS = 100_000
@@ -36,6 +40,7 @@ DAMAGE = (  # what a damaged zip file, or the XML in it, may raise
     RuntimeError,
     ValueError,
 )
+_OLE_MAGIC = b"\xd0\xcf\x11\xe0"  # the container of .doc and .ppt files and of encrypted ones
 
 
 @contextmanager
@@ -99,35 +104,19 @@ class Archive:
         self.path = path
         with file_errors(path, f"is damaged or not {kind}", "Get a fresh copy, or give it the right file extension."):
             self._zip = zipfile.ZipFile(path)
-        self._members = {info.filename: info for info in self._zip.infolist()}
+        self.members = {info.filename: info for info in self._zip.infolist()}  # in order
         self._rooms = rooms(LARGEST_TOTAL if total is None else total)
-        if len(self._members) > MOST_MEMBERS:
+        if len(self.members) > MOST_MEMBERS:
             raise ReadError(path, f"holds more than {MOST_MEMBERS:,} files", _UNUSUAL)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        self._zip.close()
 
     def __contains__(self, name: object) -> bool:
-        return name in self._members
-
-    @property
-    def names(self) -> list[str]:
-        """The names of its members, in order."""
-        return list(self._members)
-
-    @property
-    def total_size(self) -> int:
-        """The bytes of all members after unpacking, as the file states them."""
-        return sum(info.file_size for info in self._members.values())
-
-    def size(self, name: str) -> int:
-        """The bytes of a member after unpacking, as the file states them."""
-        return self._members[name].file_size
+        return name in self.members
 
     def read(self, name: str) -> bytes:
         """Unpack a member."""
@@ -135,7 +124,7 @@ class Archive:
 
     def slices(self, name: str) -> Iterator[bytes]:
         """Unpack a member bit by bit."""
-        info = self._members[name]
+        info = self.members[name]
         if info.flag_bits & _ENCRYPTED:
             raise ReadError(self.path, "needs a password", "Save a copy without one.")
         if info.compress_type not in ORDINARY:
@@ -145,27 +134,16 @@ class Archive:
         with file_errors(self.path, f"is damaged ({name})", "Get a fresh copy."), self._zip.open(info) as member:
             while part := member.read(_SLICE):
                 if not take(self._rooms, len(part)):
-                    break
+                    raise ReadError(self.path, "unpacks to a huge size", _UNUSUAL)
                 yield part
-            else:
-                return
-        raise ReadError(self.path, "unpacks to a huge size", _UNUSUAL)
-
-    def packed_size(self, name: str) -> int:
-        """The bytes of a member in the file."""
-        return self._members[name].compress_size
 
     def xml(self, name: str) -> Element | None:
         """Parse a member; None if there is none of that name."""
-        if name not in self._members:
+        if name not in self.members:
             return None
         data = self.read(name)
         with file_errors(self.path, f"is damaged ({name})"):
             return parse_xml(data)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._zip.close()
 
 
 def resolve(folder: str, target: str) -> str:
@@ -174,10 +152,122 @@ def resolve(folder: str, target: str) -> str:
     >>> resolve("ppt/slides", "../notes/1.xml"), resolve("ppt", "/docProps/core.xml")
     ('ppt/notes/1.xml', 'docProps/core.xml')
     """
-    steps: list[str] = [] if target.startswith("/") else [step for step in folder.split("/") if step]
-    for step in target.split("/"):
-        if step == "..":
-            steps = steps[:-1]
-        elif step not in {"", "."}:
-            steps.append(step)
-    return "/".join(steps)
+    return normpath(join("/", folder, target)).lstrip("/")
+
+
+class TooDeep(ValueError):
+    """Elements nested deeper than in any ordinary document."""
+
+
+class TooMany(ValueError):
+    """More elements than any ordinary document has."""
+
+
+def parse_xml(data: bytes) -> Element:
+    """Parse XML and strip namespaces: `w:p` becomes `p` in every version of the standard. Of two attributes that then
+    have one name, the one that has a namespace keeps it.
+
+    A document type may be named, as journals do, but is not fetched; named characters such as `&nbsp;` are known
+    without it. Raises ParseError where a document defines entities, TooDeep where it is nested too deeply.
+
+    >>> parse_xml(b"<!DOCTYPE p SYSTEM 'p.dtd'><x:p xmlns:x='urn:x'>a&alpha;</x:p>").text
+    'aα'
+    """
+    _refuse_entities(data)
+    parser = XMLParser(target=_BoundedBuilder())
+    parser.entity.update(_NAMED)
+    parser.feed(data)
+    root: Element = parser.close()
+    for element in root.iter():
+        element.tag = _local(element.tag)
+        given = element.attrib
+        element.attrib = {key if (local := _local(key)) in given else local: given[key] for key in given}
+    return root
+
+
+def _local(name: str) -> str:
+    return name.rpartition("}")[2]
+
+
+class _BoundedBuilder(TreeBuilder):
+    """Builds the tree, as deep as is ordinary."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = self._count = 0
+
+    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
+        """Open an element."""
+        self._depth += 1
+        self._count += 1
+        if self._count > MOST_ELEMENTS:
+            raise TooMany(f"more than {MOST_ELEMENTS:,} elements")
+        if self._depth > DEEPEST:
+            raise TooDeep(f"more than {DEEPEST} elements inside each other")
+        return super().start(tag, attrs)
+
+    def end(self, tag: str, /) -> Element:
+        """Close an element."""
+        self._depth -= 1
+        return super().end(tag)
+
+
+class _RootReached(Exception):
+    """The prolog, the only place where entities can be defined, is over."""
+
+
+def _refuse_entities(data: bytes) -> None:
+    def on_entity(name: str, *declared: object) -> None:
+        if declared[-1] is None:  # no notation: others name a picture beside the file, and stand for no text
+            raise ParseError(f"the entity {name} is not allowed")
+
+    def on_root(*_: object) -> None:
+        raise _RootReached
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = on_entity
+    parser.StartElementHandler = on_root
+    try:
+        parser.Parse(data, True)
+    except _RootReached:
+        return
+    except expat.ExpatError as error:
+        raise ParseError(str(error)) from error
+
+
+class Package(Archive):
+    """The parts of an office file. `kind` is DOCX or PPTX, `main` the usual name of its main part."""
+
+    def __init__(self, path: Path, kind: str, main: str) -> None:
+        check_file(path)
+        if first_bytes(path, 4) == _OLE_MAGIC:
+            suffix = f".{kind.lower()}"
+            advice = f"Open it in an office suite and save it as {suffix}, unlocked."
+            raise ReadError(path, f"is encrypted, or an old {suffix[:-1]} file", advice)
+        super().__init__(path, f"a {kind} file")
+        self.main = self._target("officeDocument") or main
+        if self.main not in self:
+            raise ReadError(path, f"is a zip file but not a {kind} file", "Unpack it and name a file in it.")
+
+    def sibling_part(self, name: str) -> Element | None:
+        """Parse a part in the folder of the main part, such as styles.xml."""
+        folder = self.main.rpartition("/")[0]
+        return self.xml(f"{folder}/{name}" if folder else name)
+
+    def related(self, part: str) -> dict[str, tuple[str, str]]:
+        """What a part refers to: id -> the last word of the relationship's type, and the name of the other part."""
+        folder, _, name = part.rpartition("/")
+        relationships = self.xml(f"{folder}/_rels/{name}.rels" if folder else f"_rels/{name}.rels")
+        return {
+            found.get("Id", ""): (found.get("Type", "").rpartition("/")[2], resolve(folder, found.get("Target", "")))
+            for found in (() if relationships is None else relationships)
+            if found.get("TargetMode") != "External"
+        }
+
+    def properties(self) -> dict[str, str]:
+        """The document properties by their local names: title, creator, created and others."""
+        core = self.xml(self._target("core-properties") or "docProps/core.xml")
+        return {} if core is None else {item.tag: " ".join((item.text or "").split()) for item in core}
+
+    def _target(self, kind: str) -> str:
+        return next((target for name, target in self.related("").values() if name == kind), "")

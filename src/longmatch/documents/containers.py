@@ -6,6 +6,7 @@ A container is a function of a path that yields `Member`s, and a line in `format
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
@@ -13,7 +14,7 @@ from typing import TypeAlias
 from longmatch.documents.archive import SHARED_RATIO, SHARED_ROOM, Room, read_together
 from longmatch.documents.checks import file_status
 from longmatch.documents.document import Document
-from longmatch.documents.formats import container_named, container_of, listed, may_crash, read_single, suffix_of
+from longmatch.documents.formats import container_named, container_of, may_crash, read_single, suffix_of
 from longmatch.errors import ReadError
 
 GROUP_BYTES = 8_000_000  # of members that are read together
@@ -104,8 +105,9 @@ def members(path: Path) -> Iterator[Member]:
     if container is None:
         yield Member(path)
         return
+    module = container.module if "." in container.module else f"longmatch.documents.{container.module}"
     try:
-        yield from listed(container, path)
+        yield from getattr(import_module(module), container.function)(path)
     except ReadError as error:
         yield Unread(path, said=error)
 

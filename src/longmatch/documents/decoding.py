@@ -1,8 +1,10 @@
-"""Decode bytes to text: UTF-8 where valid, otherwise the encoding the bytes suggest."""
+"""Decode bytes to text: UTF-8 where valid, otherwise the encoding the bytes suggest; no halves of characters."""
 
 import codecs
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from longmatch.documents.checks import LARGEST_FILE, check_file, too_large
 from longmatch.documents.language import detect_language
@@ -20,6 +22,7 @@ _OTHER_LATIN = {"pl": "cp1250", "tr": "cp1254"}  # languages with Latin letters 
 _SAMPLE = 65_536
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
 _NON_ASCII = re.compile(rb"[\x80-\xff]+")
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -93,3 +96,34 @@ def _guess_encoding(sample: bytes) -> str:
             return guess.encoding
     western = sample.decode("cp1252", errors="replace")
     return _OTHER_LATIN.get(detect_language(western), "cp1252")
+
+
+def has_halves(text: str) -> bool:
+    """Whether some character is half of one.
+
+    >>> has_halves("rain"), has_halves("rain \\ud83d")
+    (False, True)
+    """
+    return _HALVES.search(text) is not None
+
+
+def whole(text: str) -> str:
+    """The text with the replacement character for each half.
+
+    >>> whole("rain \\ud83d") == "rain \\N{REPLACEMENT CHARACTER}"
+    True
+    """
+    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def whole_values(value: Any) -> Any:
+    """JSON with every string made whole.
+
+    >>> whole_values({"tags": ["rain\\ud83d", 1]}) == {"tags": ["rain\\N{REPLACEMENT CHARACTER}", 1]}
+    True
+    """
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, Mapping):
+        return {whole_values(key): whole_values(item) for key, item in value.items()}
+    return [whole_values(item) for item in value] if isinstance(value, list | tuple) else value

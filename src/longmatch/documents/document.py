@@ -1,6 +1,7 @@
 """A document and its parts. Every part knows its character span in the document's text."""
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,12 +9,11 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal, overload
 
-from longmatch.documents.brief import brief, outline_html
-
 Kind = Literal["text", "caption", "footnote", "table", "reference", "code"]
 
 RUNNING_KINDS: frozenset[str] = frozenset({"text", "caption", "footnote", "code"})
 """Kinds of paragraphs that models read. Tables and reference lists are kept and displayed, but not scored."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,3 +205,51 @@ def content_hash(document: Document) -> str:
     for text in (document.text, document.plain):
         digest.update(b"\0" + text.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def brief(text: str, width: int = 60) -> str:
+    """The beginning of a text on one line, at most `width` characters.
+
+    >>> brief("The bank\\nfailed."), brief("The bank failed on Monday.", 12)
+    ('The bank failed.', 'The bank fa…')
+    """
+    line = " ".join(text[: 4 * width].split())  # runs of spaces count once
+    is_cut = len(line) > width or bool(text[4 * width :].strip())
+    return f"{line[: width - 1].rstrip()}…" if is_cut else line
+
+
+def outline_html(document: "Document", most: int = 12) -> str:
+    """Title, size and headings of a document as HTML."""
+    from html import escape
+
+    sizes = f"{document.words:,} words, {len(document.sections):,} sections, {document.language}"
+    headings = [brief(section.heading, 100) for section in document.sections if section.heading.strip()]
+    items = "".join(f"<li>{escape(heading)}</li>" for heading in headings[:most])
+    more = f"<li>… {len(headings) - most:,} more</li>" if len(headings) > most else ""
+    outline = f"<ul>{items}{more}</ul>" if items else ""
+    return f"<div><b>{escape(brief(document.title, 200))}</b><br>{escape(document.id)}, {escape(sizes)}{outline}</div>"
+
+
+def line_spans(text: str) -> Iterator[Span]:
+    r"""The lines without their line breaks; only \n, \r\n and \r end a line.
+
+    >>> [line.of("a\r\n\nb") for line in line_spans("a\r\n\nb")]
+    ['a', '', 'b']
+    """
+    position = 0
+    while position < len(text):
+        match = _LINE.match(text, position)
+        assert match is not None
+        yield Span(position, position + len(match[0].rstrip("\r\n")))
+        position = match.end()
+
+
+def strip_span(text: str, start: int, end: int) -> Span:
+    """The span of text[start:end] without leading and trailing white space.
+
+    >>> strip_span("  ab ", 0, 5)
+    Span(start=2, end=4)
+    """
+    raw = text[start:end]
+    start += len(raw) - len(raw.lstrip())
+    return Span(start, start + len(raw.strip()))

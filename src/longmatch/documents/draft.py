@@ -1,16 +1,37 @@
 """What a reader produces: text and blocks. `Draft.document` turns it into a Document with sentences."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, cast
 
-from longmatch.documents.characters import whole, whole_values
-from longmatch.documents.document import Document, Kind, Paragraph, Section, Span
-from longmatch.documents.language import detect_language
-from longmatch.documents.numbered_paragraphs import divide_sections
+from longmatch.documents.decoding import whole, whole_values
+from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence, Span, strip_span
+from longmatch.documents.language import count_words, detect_language
 from longmatch.documents.paragraph_kinds import is_reference_heading
-from longmatch.documents.sentences import split_sentences
+
+_PARAGRAPH_NUMBER = re.compile(r"(?:\[(\d{1,4})\]|\((\d{1,4})\)|(\d{1,4})[.)]?)\s+[\"'“‘«(\[]*[^\W\d_]")
+_MARK = re.compile(r"\n *(\d{1,4})[.)] +\Z")
+_LONGEST_MARK = 16  # characters
+_MAX_GAP = 5  # numbers that may be missing between two paragraphs
+_MIN_NUMBERED = 8  # paragraphs of a sequence; a shorter one is a list
+FULL_GROUP = 800  # words from which a group is complete
+_NEVER_LAST = re.compile(  # abbreviations that never end a sentence
+    r"(?:^|[\s(\[„“\"'’])(?:e\.\s?g|i\.\s?e|cf|viz|vs|vgl|z\.\s?B|d\.\s?h|u\.\s?a|sog|bzw|gem|p\.\s?ex|c\.-à-d|см|т\.\s?е|напр|"
+    r"Mr|Mrs|Ms|Dr|Prof|St|Mme|Mlle|Sr|Sra|Hr|Fr|Rev|Hon|Gen|Col|approx|resp|incl)\.$"
+)
+_BEFORE_NUMBER = re.compile(  # abbreviations that do not end a sentence before a number
+    r"(?:^|[\s(\[„“\"'’])(?:figs?|eqs?|eqns?|secs?|sect|chs?|chap|nos?|nrs?|nr|núm|arts?|paras?|pars?|abs|cl|vols?|pp?|pg|pág|"
+    r"tabs?|tabl|abb|kap|bd|rn|rdnr|ziff|refs?|app|appx|thms?|defs?|lem|props?|cor|algs?|exs?|lines?|ll?|al|рис|табл|стр|"
+    r"ст|гл|пп?|§|ca|c|op|ed|ser|ss|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.$",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"[(\[§#]*(?:\d|[IVXLC]+\b)")
+_FRENCH_TITLE = re.compile(r"(?:^|[\s(])MM?\.$")  # M. Dupont
+_STOP = re.compile(r"(?<!\W)(?=\W*+$)\W*[^\w\s,;\])}]")
+_DOTTED = re.compile(r"\w\.\s?\w\.$")  # o.a., m.w.N.
+_CONTEXT = 24  # characters examined on either side of a boundary
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +137,134 @@ def _paragraph(text: str, block: Block, language: str, in_references: bool) -> P
     sentences = tuple(split_sentences(text, block, language))
     kind = "reference" if in_references and block.kind == "text" else cast(Kind, block.kind)
     return Paragraph(block.start, block.end, sentences, kind, block.page)
+
+
+def split_sentences(text: str, span: Span, language: str = "en") -> Iterator[Sentence]:
+    """Yield the sentences of text[span] without surrounding white space. A line break alone does not end a sentence.
+
+    >>> text = "Dr. Smith came, cf. Fig. 3. He left."
+    >>> [s.of(text) for s in split_sentences(text, Span(0, len(text)))]
+    ['Dr. Smith came, cf. Fig. 3.', 'He left.']
+    """
+    from sentencex import get_sentence_boundaries
+
+    paragraph = span.of(text)
+    start = end = 0
+    has_letters = False  # from start to end; kept up to date, as pieces without any may be joined by the thousand
+    for boundary in get_sentence_boundaries(language, paragraph):
+        following = Span(boundary["start_index"], boundary["end_index"])
+        if has_letters and not _is_split_inside(paragraph, Span(start, end), following, language):
+            yield from _stripped(paragraph, start, end, span.start)
+            start, has_letters = following.start, False
+        end = following.end
+        has_letters = has_letters or any(map(str.isalpha, following.of(paragraph)))
+    yield from _stripped(paragraph, start, max(end, len(paragraph)), span.start)
+
+
+def _is_split_inside(paragraph: str, before: Span, after: Span, language: str) -> bool:
+    """Whether the splitter split inside a sentence: after an abbreviation or a number, or before mere punctuation."""
+    if not any(map(str.isalnum, after.of(paragraph))):
+        return True
+    tail = paragraph[max(before.start, before.end - _CONTEXT) : before.end].rstrip()
+    following = paragraph[after.start : after.start + _CONTEXT].lstrip()
+    if following[:1].islower() and (_DOTTED.search(tail) or not _STOP.search(tail)):
+        return True
+    if not tail.endswith("."):
+        return False
+    if _NEVER_LAST.search(tail) or (language == "fr" and _FRENCH_TITLE.search(tail)):
+        return True
+    return bool(_BEFORE_NUMBER.search(tail) and _NUMBER.match(following))
+
+
+def _stripped(paragraph: str, start: int, end: int, offset: int) -> Iterator[Sentence]:
+    span = strip_span(paragraph, start, end)
+    if span.end > span.start:
+        yield Sentence(offset + span.start, offset + span.end)
+
+
+def divide_sections(sections: Iterable[Section], text: str) -> Iterator[Section]:
+    """Divide each section that is long and mostly numbered paragraphs; the groups are one level below it.
+
+    A group has no heading in the text, so it is called after its paragraphs ("Paragraphs 12–19").
+    """
+    for section in sections:
+        groups = _groups(section, text)
+        if not groups:
+            yield section
+            continue
+        first = groups[0].start
+        lead = tuple(paragraph for paragraph in section.paragraphs if paragraph.start < first)
+        if lead or section.heading:
+            end = lead[-1].end if lead else min(first, section.start + len(section.heading))
+            yield Section(section.start, end, section.heading, section.level, lead)
+        yield from groups
+
+
+def _groups(section: Section, text: str) -> list[Section]:
+    paragraphs = section.paragraphs
+    if len(paragraphs) < _MIN_NUMBERED:
+        return []
+    numbered = _sequence([_number(paragraph, text) for paragraph in paragraphs])
+    if len(numbered) < _MIN_NUMBERED:
+        return []
+    words = [count_words(paragraph.of(text)) for paragraph in paragraphs]
+    first = min(numbered)
+    if sum(words) < 2 * FULL_GROUP or 2 * sum(words[first:]) < sum(words):
+        return []
+    starts = _starts(sorted(numbered), words)
+    groups = []
+    for begin, end in pairwise([*starts, len(paragraphs)]):
+        own, numbers = paragraphs[begin:end], [numbered[i] for i in range(begin, end) if i in numbered]
+        name = f"Paragraphs {numbers[0]}–{numbers[-1]}" if len(numbers) > 1 else f"Paragraph {numbers[0]}"
+        groups.append(Section(own[0].start, own[-1].end, name, section.level + 1, own))
+    return groups
+
+
+def _number(paragraph: Paragraph, text: str) -> int | None:
+    """The number that a paragraph begins with, or that stands before it as the mark of a list item in Markdown."""
+    if paragraph.kind != "text":
+        return None
+    match = _PARAGRAPH_NUMBER.match(text, paragraph.start, paragraph.end)
+    if match is None:
+        mark = _MARK.search(text, max(0, paragraph.start - _LONGEST_MARK), paragraph.start)
+        return int(mark[1]) if mark else None
+    return int(match[1] or match[2] or match[3])
+
+
+def _sequence(numbers: Sequence[int | None]) -> dict[int, int]:
+    """The longest run of increasing numbers with small gaps, as {place: number}; lists within are left out.
+
+    >>> _sequence([7, None, 8, 1, 2, 9, 12])
+    {0: 7, 2: 8, 5: 9, 6: 12}
+    """
+    last: dict[int, tuple[int, int]] = {}  # by number: length of the longest run that ends with it, and its place
+    before: dict[int, int] = {}
+    lengths: dict[int, int] = {}
+    for place, number in enumerate(numbers):
+        if number is None:
+            continue
+        earlier = [last[n] for n in range(number - _MAX_GAP - 1, number) if n in last]
+        length, previous = max(earlier, default=(0, -1))
+        before[place], lengths[place] = previous, length + 1
+        if length + 1 > last.get(number, (0, 0))[0]:
+            last[number] = length + 1, place
+    found: dict[int, int] = {}
+    place = max(lengths, key=lambda p: lengths[p], default=-1)
+    while place >= 0:
+        number = numbers[place]
+        assert number is not None
+        found[place] = number
+        place = before[place]
+    return dict(sorted(found.items()))
+
+
+def _starts(numbered: Sequence[int], words: Sequence[int]) -> list[int]:
+    """The paragraphs that begin a group: a numbered one as soon as the group before is complete."""
+    starts, filled, remaining = [numbered[0]], 0, sum(words[numbered[0] :])
+    for here, after in pairwise([*numbered, len(words)]):
+        if filled >= FULL_GROUP and remaining >= FULL_GROUP / 2:
+            starts.append(here)
+            filled = 0
+        size = sum(words[here:after])
+        filled, remaining = filled + size, remaining - size
+    return starts

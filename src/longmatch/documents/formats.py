@@ -2,11 +2,10 @@
 
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from longmatch.documents.archive import DAMAGE
 from longmatch.documents.checks import LARGEST_FILE, check_document, check_file, file_status, first_bytes, too_large
@@ -14,16 +13,13 @@ from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.errors import ReadError
 
-if TYPE_CHECKING:
-    from longmatch.documents.containers import Member
-
 READERS = {  # suffix -> module and function that makes a Draft of a path, imported on first use
     ".txt": ("text", "read_plain"),
     ".md": ("markdown", "read_markdown"),
     ".markdown": ("markdown", "read_markdown"),
     ".html": ("html", "read_html"),
     ".htm": ("html", "read_html"),
-    ".pdf": ("pdf", "read_pdf"),
+    ".pdf": ("pdf.reader", "read_pdf"),
     ".docx": ("docx", "read_docx"),
     ".odt": ("odt", "read_odt"),
     ".rtf": ("rtf", "read_rtf"),
@@ -55,7 +51,7 @@ CONTAINERS: tuple[Container, ...] = (
     Container((".eml",), "mail", "mail_members", is_document=True),
 )
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")  # read by OCR where named; folders hold many other pictures
-_IMAGE_READER = ("images", "read_image")
+_IMAGE_READER = ("pdf.reader", "read_image")
 _IN_PARTS = frozenset({".pdf", ".docx", ".odt", ".epub", ".pptx", *IMAGE_SUFFIXES})  # never in memory as a whole
 _CRASHING = (".pdf", *IMAGE_SUFFIXES, ".eml")  # readers written in C++; and what may be attached
 _SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})  # of file managers
@@ -129,13 +125,6 @@ def split_address(path: Path) -> tuple[Path, str] | None:
     found = [(lower.find(f"{suffix}#"), len(suffix)) for each in CONTAINERS for suffix in each.suffixes]
     start, length = min((place for place in found if place[0] >= 0), default=(-1, 0))
     return None if start < 0 else (Path(name[: start + length]), name[start + length + 1 :])
-
-
-def listed(container: Container, path: Path) -> "Iterator[Member]":
-    """The members of a container, by its own function."""
-    module = container.module if "." in container.module else f"longmatch.documents.{container.module}"
-    members: Iterator[Member] = getattr(import_module(module), container.function)(path)
-    return members
 
 
 def status_of_readable(path: Path) -> os.stat_result:

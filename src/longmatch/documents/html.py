@@ -1,19 +1,29 @@
 """HTML: the page's main text, without menus, banners and other boilerplate."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from longmatch.documents.decoding import decode, read_bytes
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
-from longmatch.documents.html_metadata import page_metadata
-from longmatch.documents.html_tags import CLOSES, INLINE, VOID, is_skipped, kind_of
-from longmatch.documents.html_tokens import Tag, tokens
-from longmatch.documents.paragraph_kinds import is_caption
-from longmatch.documents.tables import table_text
+from longmatch.documents.html_tags import CLOSES, INLINE, VOID, Tag, is_skipped, kind_of, tokens
+from longmatch.documents.metadata import bibliography
+from longmatch.documents.paragraph_kinds import is_caption, table_text
 
+_AUTHORS = (  # the first that a page has, in lower case
+    ("citation_author", "citation_authors"),
+    ("dc.creator", "dcterms.creator", "dc.contributor.author"),
+    ("article:author", "author", "parsely-author"),
+)
+_DATES = (
+    *("citation_publication_date", "citation_date", "citation_year", "citation_online_date", "prism.publicationdate"),
+    *("dcterms.issued", "dc.date.issued", "dc.date", "dcterms.date", "dc.date.created", "dcterms.created"),
+    *("article:published_time", "og:published_time", "datepublished", "parsely-pub-date", "date"),
+)
+_DOIS = ("citation_doi", "prism.doi", "dc.identifier.doi", "doi", "dc.identifier", "dcterms.identifier")
 _CHARSET = re.compile(rb"""<meta[^<>]+charset\s*+=\s*+["']?\s*+([\w-]+)""", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 _MAX_CELL = 400  # characters: a table with a longer cell is page layout
@@ -169,10 +179,11 @@ class Page:
             self.meta.append((values.get("name") or values.get("property") or "", values.get("content", "")))
         if tag in VOID:
             return
-        role = _role_of(tag, values)
-        element = _OpenElement(tag, is_skipped(tag, values), role is not None)
-        if role is not None:
-            self._roles.append(role)
+        is_heading = len(tag) == 2 and tag[0] == "h" and tag[1] in "123456"
+        kind: Role | None = "heading" if is_heading else kind_of(tag, values)
+        element = _OpenElement(tag, is_skipped(tag, values), kind is not None)
+        if kind is not None:
+            self._roles.append((kind, int(tag[1]) if is_heading else 1))
         if not self._skips and not element.skipped:
             self._enter(tag, values)
         self._open.append(element)
@@ -200,7 +211,7 @@ class Page:
         text, self._buffer = "".join(self._buffer), []
         if not text.strip():
             return
-        kind, level = self._current_role()
+        kind, level = self._roles[-1] if self._roles else ("text", 1)
         if kind != "heading" and self._counts.get("header") and not self._in_main():
             return  # a site header: only a heading in it may belong to the page
         if kind == "code":
@@ -249,13 +260,19 @@ class Page:
     def _in_main(self) -> bool:
         return bool(self._counts.get("main") or self._counts.get("article"))
 
-    def _current_role(self) -> tuple[Role, int]:
-        return self._roles[-1] if self._roles else ("text", 1)
 
+def page_metadata(meta: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Author, year and DOI from the names and contents of meta tags.
 
-def _role_of(tag: str, values: dict[str, str]) -> tuple[Role, int] | None:
-    """The role an element gives its text: a heading and its level, or a kind of paragraph."""
-    if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
-        return "heading", int(tag[1])
-    kind = kind_of(tag, values)
-    return (kind, 1) if kind else None
+    >>> page_metadata([("citation_author", "Doe, Jane"), ("author", "Site"), ("DC.Date", "2019-03-12")])
+    {'author': 'Doe, Jane', 'year': 2019}
+    """
+    stated: dict[str, list[str]] = {}
+    for name, content in meta:
+        stated.setdefault(name.lower(), []).append(content)
+
+    def contents(names: Sequence[str]) -> list[str]:
+        return [content for name in names for content in stated.get(name, ())]
+
+    authors = next((found for names in _AUTHORS if (found := contents(names))), [])
+    return bibliography(authors, contents(_DATES), contents(_DOIS))

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from longmatch.documents.archive import file_errors
+from longmatch.documents.archive import file_errors, parse_xml
 from longmatch.documents.checks import first_bytes
 from longmatch.documents.decoding import read_bytes
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import bibliography
-from longmatch.documents.safe_xml import parse_xml
-from longmatch.documents.tables import table_text
+from longmatch.documents.paragraph_kinds import table_text
 from longmatch.errors import ReadError
 
 _ARTICLE = re.compile(rb"<(?:\w+:)?article[\s>]")

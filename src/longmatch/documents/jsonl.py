@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from longmatch.documents.archive import rooms, take
-from longmatch.documents.characters import whole
 from longmatch.documents.checks import LARGEST_FILE, check_document, check_file, too_large
 from longmatch.documents.containers import Found, Member
+from longmatch.documents.decoding import whole
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import with_bibliography

@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from longmatch.documents.archive import file_errors
+from longmatch.documents.archive import TooDeep, file_errors
 from longmatch.documents.checks import LARGEST_FILE, NO_TEXT, check_document, check_file
 from longmatch.documents.containers import Found, Member, crash, passed_over, read_unpacked
 from longmatch.documents.decoding import decode, read_bytes
@@ -22,7 +22,6 @@ from longmatch.documents.draft import Draft
 from longmatch.documents.formats import container_named, may_crash, read_single, suffix_of
 from longmatch.documents.html import draft_html
 from longmatch.documents.metadata import bibliography
-from longmatch.documents.safe_xml import TooDeep
 from longmatch.documents.text import draft_text
 from longmatch.documents.unique_names import UniqueNames
 from longmatch.errors import ReadError

@@ -4,19 +4,22 @@ import re
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from longmatch.documents.decoding import read_text
-from longmatch.documents.document import Kind, Span
+from longmatch.documents.document import Kind, Span, line_spans, strip_span
 from longmatch.documents.draft import Block, Draft
-from longmatch.documents.front_matter import fields, front_matter_metadata, match_front_matter
+from longmatch.documents.metadata import bibliography
 from longmatch.documents.paragraph_kinds import is_caption
-from longmatch.documents.spans import line_spans, strip_span
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+_BLOCK = re.compile(r"---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"([A-Za-z][\w-]*+)[ \t]*+:(?:[ \t]++(.*))?$")
+_ITEM = re.compile(r"[ \t]*+-[ \t]++(?:name[ \t]*+:[ \t]*+)?(.*)$")
+_LISTS = {"tags": ("tags", "tag", "categories"), "keywords": ("keywords",)}
 _MARKERS = re.compile(r"(?:[ \t]|>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])|#{1,6}(?=[ \t]))*")
 _FOOTNOTE = re.compile(r"\[\^[^\]]+\]:")
 _INLINE_MARKUP = re.compile(
@@ -46,13 +49,13 @@ def draft_markdown(text: str) -> Draft:
     """
     draft = Draft(text=text, plain=blank_markup(text))
     body = text
-    if front_matter := match_front_matter(text):  # blanked to keep line numbers
+    if front_matter := _BLOCK.match(text):  # blanked to keep line numbers
         body = re.sub(r"[^\r\n]", " ", front_matter[0]) + text[front_matter.end() :]
         found = fields(front_matter[1])
         draft.title = " ".join(found.get("title", ()))
         draft.metadata = front_matter_metadata(found)
     lines = list(line_spans(text))
-    tokens = _block_parser().parse(body)
+    tokens = _parser(inline=False).parse(body)
     for token, content in zip_longest(tokens, tokens[1:]):
         block = _block(text, lines, token, content)
         if block is not None and block.end > block.start:
@@ -128,7 +131,7 @@ def strip_markup(inline: str) -> str:
     >>> strip_markup("The [`read`](http://a.b) *verb*")
     'The read verb'
     """
-    tokens = _inline_parser().parseInline(inline)[0].children or []
+    tokens = _parser(inline=True).parseInline(inline)[0].children or []
     words = "".join(
         " " if t.type in {"softbreak", "hardbreak"} else t.content for t in tokens if t.type != "html_inline"
     )
@@ -136,15 +139,51 @@ def strip_markup(inline: str) -> str:
 
 
 @cache
-def _block_parser() -> "MarkdownIt":
-    """A parser of block structure only: inline markup stays in the text."""
+def _parser(inline: bool) -> "MarkdownIt":
+    """A parser of inline markup, or of block structure alone: inline markup stays in the text."""
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark", {"maxNesting": 100}).enable("table").disable("inline")
+    parser = MarkdownIt("commonmark", {"maxNesting": 100} if not inline else None)
+    return parser if inline else parser.enable("table").disable("inline")
 
 
-@cache
-def _inline_parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt
+def fields(block: str) -> dict[str, list[str]]:
+    r"""Each field with its values: of plain YAML, what documents use.
 
-    return MarkdownIt("commonmark")
+    >>> fields("title: On 'Rain'\nauthors: [J. Doe, \"R. Roe\"]\ntags:\n  - a\n  - b\ndate: 2019-03-12 # draft")
+    {'title': ["On 'Rain'"], 'authors': ['J. Doe', 'R. Roe'], 'tags': ['a', 'b'], 'date': ['2019-03-12']}
+    """
+    found: dict[str, list[str]] = {}
+    values: list[str] | None = None
+    for line in block.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        if match := _FIELD.match(line):
+            values = _values(match[2] or "")
+            found.setdefault(match[1].lower(), values)
+        elif values is not None and (item := _ITEM.match(line)):
+            values += _values(item[1])
+        elif line.strip() and not line.startswith((" ", "\t")):
+            values = None
+    return found
+
+
+def front_matter_metadata(found: dict[str, list[str]]) -> dict[str, Any]:
+    """Author, year, DOI and tags."""
+
+    def all_of(*names: str) -> list[str]:
+        return [value for name in names for value in found.get(name, ())]
+
+    dates = all_of("year", "date", "published")
+    lists = {name: "; ".join(all_of(*others)) for name, others in _LISTS.items()}
+    return bibliography(all_of("author", "authors"), dates, all_of("doi"), **lists)
+
+
+def _values(text: str) -> list[str]:
+    """One value, or those of a list in brackets."""
+    text = text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        return [value for part in text[1:-1].split(",") for value in _values(part)]
+    if text[:1] in {'"', "'"} and text.find(text[0], 1) > 0:
+        text = text[1 : text.find(text[0], 1)]
+    else:
+        text = text.partition(" #")[0].strip()
+    return [text] if text and text not in {"|", ">", "|-", ">-", "null", "~"} else []

@@ -108,7 +108,7 @@ def confidence_of(lines: Sequence[OcrLine]) -> float:
 def recognise(pixels: Pixels) -> list[OcrLine]:
     """The lines of text in a picture. One that lies on its side or is slightly askew is read as if it were straight."""
     found = _recognise(pixels)
-    if found.texts and np.median(_heights(found.corners) / _widths(found.corners).clip(min=1)) > _TALL:
+    if found.texts and np.median(_lengths(found.corners, 3) / _lengths(found.corners, 1).clip(min=1)) > _TALL:
         turned = [_recognise(np.ascontiguousarray(np.rot90(pixels, turns))) for turns in (1, 3)]
         found = max(turned, key=lambda each: float(np.mean(each.scores or [0.0])))
     if not found.texts:
@@ -154,18 +154,15 @@ def _strokes(found: _Recognised) -> list[float]:
     return strokes
 
 
-def _widths(corners: Corners) -> npt.NDArray[np.float64]:
-    return np.asarray(np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1))
-
-
-def _heights(corners: Corners) -> npt.NDArray[np.float64]:
-    return np.asarray(np.linalg.norm(corners[:, 3] - corners[:, 0], axis=1))
+def _lengths(corners: Corners, corner: int) -> npt.NDArray[np.float64]:
+    """From the upper left corner of each box to the next one, 1, which is its width, or the last, 3: its height."""
+    return np.asarray(np.linalg.norm(corners[:, corner] - corners[:, 0], axis=1))
 
 
 def _straightened(corners: Corners) -> Corners:
     """The corners turned back by the angle of the lines, the longer of which count more."""
     along = corners[:, 1] - corners[:, 0]
-    widths = _widths(corners)
+    widths = _lengths(corners, 1)
     angles = np.arctan2(along[:, 1], along[:, 0])
     order = np.argsort(angles)
     middle = order[np.searchsorted(np.cumsum(widths[order]), widths.sum() / 2)]

@@ -1,6 +1,7 @@
 """ODT: headings by outline level, footnotes, tables and captions; tracked deletions are left out."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -34,7 +35,9 @@ _MOST_SPACES = 100  # that one element may stand for
 def read_odt(path: Path) -> Draft:
     """Read an OpenDocument text."""
     with Archive(path, "an ODT file") as archive, file_errors(path, "is damaged"):
-        _refuse_encrypted(archive)
+        manifest = archive.xml("META-INF/manifest.xml")
+        if manifest is not None and next(manifest.iter("encryption-data"), None) is not None:
+            raise ReadError(path, "needs a password", "Save a copy without one.")
         content = archive.xml("content.xml")
         body = None if content is None else content.find("body")
         if content is None or body is None:
@@ -47,12 +50,6 @@ def read_odt(path: Path) -> Draft:
         draft = draft_styled(list(_Reader(styles).blocks(text)), _property(meta, "title"))
         draft.metadata = _metadata(meta)
         return draft
-
-
-def _refuse_encrypted(archive: Archive) -> None:
-    manifest = archive.xml("META-INF/manifest.xml")
-    if manifest is not None and next(manifest.iter("encryption-data"), None) is not None:
-        raise ReadError(archive.path, "needs a password", "Save a copy without one.")
 
 
 def _property(meta: Element | None, tag: str) -> str:
@@ -78,7 +75,7 @@ class _Styles:
         self._styles = {
             style.get("name", ""): style for root in roots if root is not None for style in root.iter("style")
         }
-        self._chains: dict[str, list[Element]] = {}
+        self._chain = cache(self._resolved)
 
     def names(self, name: str) -> frozenset[str]:
         """The lower-case names of a style and of the styles it is based on."""
@@ -102,15 +99,12 @@ class _Styles:
                 return weight in {"bold", "700", "800", "900"}
         return False
 
-    def _chain(self, name: str) -> list[Element]:
-        if name not in self._chains:
-            chain: list[Element] = []
-            current = name
-            while current in self._styles and len(chain) < 20:  # a style may be based on itself
-                chain.append(self._styles[current])
-                current = chain[-1].get("parent-style-name", "")
-            self._chains[name] = chain
-        return self._chains[name]
+    def _resolved(self, name: str) -> list[Element]:
+        chain: list[Element] = []
+        while name in self._styles and len(chain) < 20:  # a style may be based on itself
+            chain.append(self._styles[name])
+            name = chain[-1].get("parent-style-name", "")
+        return chain
 
 
 class _Reader:

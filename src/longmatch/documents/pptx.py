@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from longmatch.documents.archive import file_errors
+from longmatch.documents.archive import Package, file_errors
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import office_metadata
-from longmatch.documents.office_package import Package
-from longmatch.documents.paragraph_kinds import is_caption
-from longmatch.documents.tables import table_text
+from longmatch.documents.paragraph_kinds import is_caption, table_text
 
 _TITLES = frozenset({"title", "ctrTitle"})
 _FURNITURE = frozenset({"dt", "ftr", "hdr", "sldNum", "sldImg"})
@@ -22,7 +20,7 @@ def read_pptx(path: Path) -> Draft:
     with Package(path, "PPTX", "ppt/presentation.xml") as package, file_errors(path, "is damaged"):
         draft = Draft()
         for number, part in enumerate(dict.fromkeys(_slides(package)), 1):
-            slide = package.part(part)
+            slide = package.xml(part)
             if slide is not None:
                 _add_slide(draft, package, part, slide, number)
         properties = package.properties()
@@ -35,7 +33,7 @@ def read_pptx(path: Path) -> Draft:
 
 def _slides(package: Package) -> Iterator[str]:
     """The parts of the slides, in order."""
-    root = package.part(package.main)
+    root = package.xml(package.main)
     related = package.related(package.main)
     for slide in [] if root is None else root.iter("sldId"):
         id = next((value for name, value in slide.items() if name.endswith("}id")), "")
@@ -54,7 +52,7 @@ def _add_slide(draft: Draft, package: Package, part: str, slide: Element, number
             kind: Kind = "table" if is_table else "caption" if is_caption(text) else "text"
             draft.paragraph(text, kind, number)
     for relation, other in package.related(part).values():
-        if relation not in {"diagramData", "notesSlide"} or (root := package.part(other)) is None:
+        if relation not in {"diagramData", "notesSlide"} or (root := package.xml(other)) is None:
             continue
         if relation == "diagramData":
             for text in (text for point in root.iter("pt") for text in _paragraphs(point, "t")):

@@ -4,12 +4,11 @@ from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from longmatch.documents.archive import file_errors
+from longmatch.documents.archive import TooDeep, file_errors
 from longmatch.documents.decoding import read_bytes
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import bibliography
-from longmatch.documents.rtf_tokens import Token, document_code_page, font_code_page, tokens
-from longmatch.documents.safe_xml import TooDeep
+from longmatch.documents.rtf_tokens import FONT_CODE_PAGES, Token, document_code_page, tokens
 from longmatch.documents.styled import (
     StyledBlock,
     draft_styled,
@@ -370,7 +369,7 @@ class _Reader:
         if word == "f":
             self._font = number or 0
         elif word == "fcharset":
-            self._fonts[self._font] = font_code_page(number or 0, "")
+            self._fonts[self._font] = FONT_CODE_PAGES.get(number or 0, "")
         elif word == "cpg":
             self._fonts[self._font] = document_code_page("ansicpg", number)
 

@@ -15,7 +15,7 @@ _TOKEN = re.compile(
     rb"|.",
     re.DOTALL,
 )
-_CHARSETS = {  # of a font -> code page
+FONT_CODE_PAGES = {  # by the font's character set
     77: "mac_roman",
     128: "cp932",
     129: "cp949",
@@ -69,11 +69,6 @@ def tokens(data: bytes) -> Iterator[Token]:
             yield Token("symbol", match["symbol"])
         elif match["brace"]:
             yield Token("open" if match["brace"] == b"{" else "close", match["brace"])
-
-
-def font_code_page(charset: int, default: str) -> str:
-    """The code page of a font's character set."""
-    return _CHARSETS.get(charset, default)
 
 
 def document_code_page(word: str, number: int | None) -> str:

@@ -8,9 +8,8 @@ from typing import Literal
 
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
-from longmatch.documents.paragraph_kinds import is_caption
-from longmatch.documents.tables import table_text
-from longmatch.documents.text_headings import is_capitals, item_number, nested_items, numbered_level
+from longmatch.documents.paragraph_kinds import is_caption, table_text
+from longmatch.documents.text import is_capitals, item_number, nested_items, numbered_level
 
 _TITLE_STYLES = frozenset({"title", "titel", "titre", "título", "titolo", "название", "标题", "標題"})
 _NOTE_STYLES = frozenset({"footnote text", "footnote", "endnote text", "endnote"})

@@ -1,11 +1,11 @@
-"""Preprocess LaTeX source: remove comments, insert included files, expand the author's commands."""
+"""LaTeX source before it is read: comments removed, files included, commands expanded, labels numbered."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from longmatch.documents.checks import check_file, real_path
 from longmatch.documents.decoding import read_text
@@ -44,6 +44,17 @@ _LONGEST_OPTION = 4_000  # characters
 _MAX_GROWTH = 500_000  # characters that expansion may add, beyond doubling the source
 _MOST_FILES = 1_000  # that are included, or not found
 _MOST_CHARACTERS = 5_000_000  # of all of them, several times a long book
+_LONGEST_KEY = 500  # characters: a brace that is never closed must not be looked for to the end of the file
+_BIBITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
+_NAME_AND_YEAR = re.compile(r"(.+?)\((\d{4}[a-z]?)\).*", re.DOTALL)
+_LABEL_MARKUP = re.compile(r"\\protect|\\[a-z]+|[{}]")
+_COUNTED = re.compile(
+    r"\\(?P<section>chapter|(?:sub){0,2}section)(?![A-Za-z*])"
+    r"|\\begin\s*\{(?P<begin>figure|table|algorithm|equation|align|gather|multline|eqnarray)(?P<star>\*?)\}"
+    r"|\\end\s*\{(?P<end>figure|table|algorithm)\*?\}|\\label\s*\{(?P<label>[^{}]+)\}"
+)
+_LEVELS = ("chapter", "section", "subsection", "subsubsection")
+_FORMULAS = {"equation", "align", "gather", "multline", "eqnarray"}
 
 
 @dataclass(frozen=True)
@@ -71,8 +82,8 @@ def load(path: Path) -> tuple[str, list[str]]:
     What is beyond the bounds on included files and on expansion is left out, and said in a remark.
     """
     included = _Included(path)
-    expanded = _expand(included.load(path.resolve()))
-    return expanded.text, [f"{path}: {problem}" for problem in (included.problem, expanded.problem) if problem]
+    text, problem = _expand(included.load(path.resolve()))
+    return text, [f"{path}: {said}" for said in (included.problem, problem) if said]
 
 
 def group(text: str, position: int, opening: str = "{") -> tuple[str, int]:
@@ -146,14 +157,8 @@ def document_body(text: str) -> str:
     return text[begin.end() if begin else 0 : end.start() if end else len(text)]
 
 
-class _Expanded(NamedTuple):
-    """A source whose commands are expanded, or some of them, if all would make it too long."""
-
-    text: str
-    problem: str = ""
-
-
-def _expand(text: str) -> _Expanded:
+def _expand(text: str) -> tuple[str, str]:
+    """A source whose commands are expanded; or some of them, and a remark, if all would make it too long."""
     commands, text = _extract_definitions(text)
     room = limit = len(text) + _MAX_GROWTH
     for _ in range(_MAX_DEPTH if commands else 0):
@@ -171,11 +176,11 @@ def _expand(text: str) -> _Expanded:
             done = end
         if room < 0:
             problem = f"its commands stand for more than {limit:,} characters; some were not expanded."
-            return _Expanded("".join([*parts, text[done:]]), problem)
+            return "".join([*parts, text[done:]]), problem
         if not parts:
             break
         text = "".join([*parts, text[done:]])
-    return _Expanded(text)
+    return text, ""
 
 
 def _extract_definitions(text: str) -> tuple[dict[str, _Command], str]:
@@ -211,3 +216,64 @@ def _arguments(command: _Command, text: str, position: int) -> tuple[list[str], 
         arguments.append(argument)
         position = end
     return arguments, position
+
+
+@dataclass(frozen=True)
+class Labels:
+    r"""The text of each \ref and each \cite, by its key."""
+
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    citations: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, source: str, references: str) -> "Labels":
+        """The labels of a source; `references` is its .bbl file, used if the source lists no references itself."""
+        return cls(label_numbers(source), citation_texts(source) or citation_texts(references))
+
+
+def label_numbers(source: str) -> dict[str, str]:
+    r"""The number each \label refers to.
+
+    >>> label_numbers(r"\section{A}\label{a}\begin{figure}\label{f}\end{figure}\subsection{B}\label{b}")
+    {'a': '1', 'f': '1', 'b': '1.1'}
+    """
+    numbers: dict[str, str] = {}
+    sections: list[int] = []
+    counts: Counter[str] = Counter()
+    top_level = 0 if "\\chapter" in source else 1
+    section = current = ""
+    for command in _COUNTED.finditer(source):
+        if name := command["section"]:
+            depth = max(0, _LEVELS.index(name) - top_level)
+            sections = [*sections, *([0] * (depth + 1 - len(sections)))][: depth + 1]
+            sections[depth] += 1
+            section = current = ".".join(map(str, sections))
+        elif name := command["begin"]:
+            kind = "formula" if name in _FORMULAS else name
+            if kind != "formula" or not command["star"]:
+                counts[kind] += 1
+                current = str(counts[kind])
+        elif command["end"]:
+            current = section
+        else:
+            numbers[command["label"].strip()] = current
+    return numbers
+
+
+def citation_texts(source: str) -> dict[str, str]:
+    r"""The text of each citation: Doe (2001) if the reference list gives name and year, else the item's number.
+
+    >>> citation_texts(r"\bibitem[Doe(2001)]{d} J. Doe. \bibitem{e} E. Roe.")
+    {'d': 'Doe (2001)', 'e': '[2]'}
+    """
+    texts: dict[str, str] = {}
+    position = number = 0
+    for item in _BIBITEM.finditer(source):
+        if item.start() < position:
+            continue
+        number += 1
+        label, position = group(source, item.end(), "[")
+        match = _NAME_AND_YEAR.fullmatch(_LABEL_MARKUP.sub("", label.replace("~", " ")))
+        text = f"{' '.join(match[1].split())} ({match[2]})" if match else f"[{number}]"
+        texts[group(source[position : position + _LONGEST_KEY], 0)[0].strip()] = text
+    return texts

@@ -24,11 +24,8 @@ class UniqueNames:
         """The name, with a number if it is taken."""
         for number in count(self._last.get(name, 0) + 1):
             unique = name if number == 1 else self._numbered(name, number)
-            if self._is_free(unique):
+            if unique not in self._last and not (self._is_taken and self._is_taken(unique)):
                 break
         self._last[name] = number
         self._last.setdefault(unique, 1)
         return unique
-
-    def _is_free(self, name: str) -> bool:
-        return name not in self._last and not (self._is_taken and self._is_taken(name))

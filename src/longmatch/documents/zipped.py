@@ -24,7 +24,7 @@ class ZipMember(Member):
         try:
             with Archive(path, "a zip file", LARGEST_MEMBER * len(names)) as archive:
                 parts = ((name, archive.slices(name)) for name in names)
-                packed = sum(archive.packed_size(name) for name in names)
+                packed = sum(archive.members[name].compress_size for name in names)
                 yield from read_unpacked(parts, path, id, documents_of, packed)
         except ReadError as error:
             yield error
@@ -48,16 +48,16 @@ def zip_members(path: Path) -> Iterator[Member]:
     problems: list[Member] = []
     others: list[str] = []
     with Archive(path, "a zip file") as archive:
-        if archive.total_size > LARGEST_MEMBER * 10 + 30 * path.stat().st_size:
+        if sum(info.file_size for info in archive.members.values()) > LARGEST_MEMBER * 10 + 30 * path.stat().st_size:
             raise ReadError(path, "unpacks to a huge size", "It is not an ordinary collection; leave it out.")
-        for name in archive.names:
+        for name, info in archive.members.items():
             if _is_hidden(name):
                 continue
             if suffix_of(name) == ".zip":
                 problem = ReadError(f"{path}#{name}", "is a zip file in a zip file", "Unpack the outer one.")
                 problems.append(Unread(path, name, said=problem))
             elif suffix_of(name):
-                found.append(ZipMember(path, name, max(_LEAST_SIZE, archive.size(name))))
+                found.append(ZipMember(path, name, max(_LEAST_SIZE, info.file_size)))
             else:
                 others.append(name)
     if not found and not problems:

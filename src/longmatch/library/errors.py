@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from longmatch.documents.brief import brief
+from longmatch.documents.document import brief
 from longmatch.errors import LongmatchError
 from longmatch.render.wording import count
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from longmatch.documents import ocr
-from longmatch.documents.characters import has_halves, whole
 from longmatch.documents.checks import exists, is_gone, real_path
 from longmatch.documents.containers import Found, Member, documents_of, grouped, members, read_group
+from longmatch.documents.decoding import has_halves, whole
 from longmatch.documents.document import Document
 from longmatch.documents.formats import container_of, holds_many, may_crash, status_of_readable, suffixes
 from longmatch.documents.read import list_folder

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, background_from_bytes
-from longmatch.documents.brief import brief
+from longmatch.documents.document import brief
 from longmatch.encoders.backbone import Backbone, known_languages
 from longmatch.encoders.multilingual import MULTILINGUAL
 from longmatch.encoders.pretrained import DEFAULT_NAME, is_default

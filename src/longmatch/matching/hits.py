@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TextIO, overload
 
-from longmatch.documents.brief import brief
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, brief
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, NoVerdict
 from longmatch.matching.same_document import SameDocument, same_remarks

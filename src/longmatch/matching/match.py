@@ -9,8 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.documents.brief import brief
-from longmatch.documents.document import Document, Span
+from longmatch.documents.document import Document, Span, brief
 from longmatch.matching.presentable import choose
 from longmatch.reuse.reuse import ONE_WORDING, IsCommon, Relation, Reuse, find_reuse
 from longmatch.reuse.revision import Revision, revise

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, SupportsIndex, TextIO, overload
 
-from longmatch.documents.brief import brief
-from longmatch.documents.document import Document, Section
-from longmatch.documents.outline import parents
+from longmatch.documents.document import Document, Section, brief
+from longmatch.documents.paragraph_kinds import parents
 from longmatch.matching.match import Passage
 from longmatch.matching.spreadsheet import write_csv
 from longmatch.render.verdict import ranking_remarks

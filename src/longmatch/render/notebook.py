@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from longmatch.documents.brief import brief
+from longmatch.documents.document import brief
 from longmatch.matching.match import Match
 from longmatch.render.html import environment
 from longmatch.render.marking import mark_words

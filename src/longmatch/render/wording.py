@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
-from longmatch.documents.brief import brief
-from longmatch.documents.document import Document
+from longmatch.documents.document import Document, brief
 from longmatch.matching.match import Alignment, Match
 from longmatch.reuse.reuse import ONE_WORDING, Reuse
 from longmatch.reuse.revision import Revision

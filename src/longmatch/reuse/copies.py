@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from longmatch.documents.document import Document, Span
-from longmatch.documents.tables import table_cells
+from longmatch.documents.paragraph_kinds import table_cells
 from longmatch.reuse.words import BROKEN, Vocabulary, Words, visible
 
 Part = Literal["tables", "footnotes"]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from longmatch.documents.tables import table_cells
+from longmatch.documents.paragraph_kinds import table_cells
 from longmatch.reuse.align import Block, align
 from longmatch.reuse.fates import Fates
 from longmatch.reuse.text_units import TextUnits

@@ -25,18 +25,15 @@ def mark_captions_and_tables(blocks: list[LayoutBlock], body: Body) -> list[Layo
     for block in blocks:
         if block.kind == "text" and starts_caption(block.first, body):
             block.kind = "caption"
-        elif block.kind != "caption" and _is_contents(block):
-            block.kind = "contents"
+        elif block.kind != "caption":
+            entries = sum(bool(_CONTENTS_ENTRY.search(line.text)) for line in block.lines)
+            if entries and 2 * entries >= len(block.lines):
+                block.kind = "contents"
     _spread_contents(blocks)
     _absorb_table_headers(blocks)
     _mark_figure_text(blocks, body)
     _mark_small_text_near_captions(blocks, body)
     return _merge_tables(blocks)
-
-
-def _is_contents(block: LayoutBlock) -> bool:
-    entries = sum(bool(_CONTENTS_ENTRY.search(line.text)) for line in block.lines)
-    return entries > 0 and 2 * entries >= len(block.lines)
 
 
 def _spread_contents(blocks: list[LayoutBlock]) -> None:

@@ -142,17 +142,13 @@ def _table_rows(lines: list[Line], body: Body) -> list[bool]:
 
     rows = [index for index, count in enumerate(cells) if count >= 2]
     for above, below in pairwise(rows):
-        between = lines[above + 1 : below]
-        if below - above <= 3 and near(lines[above], lines[below]) and all(map(_is_short, between)):
+        short = (x.width < 0.6 * (x.right - x.left) or len(x.text) < 12 for x in lines[above + 1 : below])
+        if below - above <= 3 and near(lines[above], lines[below]) and all(short):
             for index in range(above, below + 1):
                 tabular[index] = True
     for index in rows:
         tabular[index] = tabular[index] or cells[index] >= 4
     return tabular
-
-
-def _is_short(line: Line) -> bool:
-    return line.width < 0.6 * (line.right - line.left) or len(line.text) < 12
 
 
 def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body) -> bool:
@@ -181,7 +177,13 @@ def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body
         return read_number(block.first.text) is not None and read_number(line.text) is not None
     if LIST_ITEM.match(line.text) and (ends_sentence(last.text) or LIST_ITEM.match(block.first.text)):
         return True
-    return _is_indented(block, line, after) or _is_outdented(block, line) or _is_complete(block, line)
+    if _is_indented(block, line, after):
+        return True
+    if len(block.lines) > 1 and line.x0 < last.x0 - 0.7 * line.size and block.first.x0 < last.x0 - 2:
+        return True  # back at the edge after the hanging indent of an entry
+    right = max(other.x1 for other in (*block.lines[-6:], line))
+    is_complete = _has_room(last, line, right) and ends_sentence(last.text)  # the next word would have fitted
+    return is_complete and not line.text[:1].islower()
 
 
 def _breaks_word(last: Line, line: Line, body: Body) -> bool:
@@ -227,18 +229,6 @@ def _is_indented(block: LayoutBlock, line: Line, after: Line | None) -> bool:
         return complete
     returns = after.x0 < line.x0 - 0.7 * line.size or after.y - line.y > 1.6 * line.size
     return returns and (complete or abs(after.x0 - block.last.x0) < 2)
-
-
-def _is_outdented(block: LayoutBlock, line: Line) -> bool:
-    """Whether a line returns to the edge after the hanging indent of an entry."""
-    return len(block.lines) > 1 and line.x0 < block.last.x0 - 0.7 * line.size and block.first.x0 < block.last.x0 - 2
-
-
-def _is_complete(block: LayoutBlock, line: Line) -> bool:
-    """Whether the block's last line left room for the next word, so that its paragraph is complete."""
-    last = block.last
-    right = max(other.x1 for other in (*block.lines[-6:], line))
-    return _has_room(last, line, right) and ends_sentence(last.text) and not line.text[:1].islower()
 
 
 def _has_room(last: Line, line: Line, right: float) -> bool:

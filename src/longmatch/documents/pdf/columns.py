@@ -1,14 +1,14 @@
 """Columns and reading order: from the fragments of a page to its lines."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
 from longmatch.documents.pdf.fragments import Fragment
-from longmatch.documents.pdf.insets import split_insets
-from longmatch.documents.pdf.lines import Line, make_line, rows_of
+from longmatch.documents.pdf.lines import CAPTION_LABEL, Line, make_line, rows_of
 
+_MIN_LINES = 4  # beside an inset
 _PROSE_WIDTH = 0.2  # of the region's width
 _MAX_DEPTH = 3  # of regions split at gutters
 
@@ -31,7 +31,8 @@ class ColumnReader:
         for group in self._groups(fragments):
             self.column += 1
             column = [make_line(row, page) for row in rows_of(group)]
-            left, right = _edges(column)
+            lefts, rights = sorted(line.x0 for line in column), sorted(line.x1 for line in column)
+            left, right = lefts[len(lefts) // 10], rights[-1 - len(rights) // 20]  # where most lines begin and end
             for line in column:
                 line.column, line.left, line.right = self.column, left, right
             lines += column
@@ -163,8 +164,8 @@ def _stripes(prose: list[Fragment], left: float, right: float) -> Iterator[tuple
         if not left + 0.15 * width < start < right - 0.15 * width:
             continue
         inner = [end for end in ends if end < start]
-        if inner and sum(abs(fragment.x0 - start) < 1 for fragment in prose) >= 1:
-            yield max(end for end in inner), start
+        if inner:
+            yield max(inner), start
 
 
 def _aligned(fragments: list[Fragment]) -> bool:
@@ -230,7 +231,97 @@ def _blocks(rows: list[Row]) -> list[list[Row]]:
     return blocks
 
 
-def _edges(lines: list[Line]) -> tuple[float, float]:
-    """The left and right edge of a column: where lines usually begin and end."""
-    lefts, rights = sorted(line.x0 for line in lines), sorted(line.x1 for line in lines)
-    return lefts[len(lefts) // 10], rights[-1 - len(rights) // 20]
+def split_insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
+    """Yield each wrapped figure, then the rest of the column, then captions beside others."""
+    groups = list(_insets(fragments)) + [
+        list(map(_mirrored, inset)) for inset in _insets(list(map(_mirrored, fragments)))
+    ]
+    keys = [{(fragment.x0, fragment.y, fragment.text) for fragment in group} for group in groups]
+    inset = set().union(*keys)
+    rest = [fragment for fragment in fragments if (fragment.x0, fragment.y, fragment.text) not in inset]
+    captions = _side_captions(rest)
+    captioned = {id(fragment) for caption in captions for fragment in caption}
+    yield from groups
+    yield [fragment for fragment in rest if id(fragment) not in captioned]
+    yield from captions
+
+
+def _mirrored(fragment: Fragment) -> Fragment:
+    return replace(fragment, x0=-fragment.x1, x1=-fragment.x0)
+
+
+def _insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
+    """Fragments to the right of lines that all end at one position, well before the column's edge."""
+    prose = [fragment for fragment in fragments if fragment.prose]
+    if len(prose) < 4:
+        return
+    left = sorted(fragment.x0 for fragment in prose)[len(prose) // 10]
+    right = sorted(fragment.x1 for fragment in prose)[-1 - len(prose) // 10]
+    width = right - left
+    narrow = [
+        fragment
+        for fragment in prose
+        if abs(fragment.x0 - left) < 2.5 * fragment.size and left + 0.25 * width < fragment.x1 < right - 0.15 * width
+    ]
+    taken: set[int] = set()
+    for edge in sorted({round(fragment.x1) for fragment in narrow}):
+        lines = sorted(
+            (fragment for fragment in narrow if abs(fragment.x1 - edge) < 1.5), key=lambda fragment: fragment.y
+        )
+        for run in _runs(lines, fragments, edge):
+            across = [fragment.y for fragment in fragments if _crosses(fragment, edge)]
+            top = max((y for y in across if y < run[0].y), default=float("-inf"))
+            bottom = min((y for y in across if y > run[-1].y), default=float("inf"))
+            inset = [p for p in fragments if p.x0 > edge + 2 and top < p.y < bottom and id(p) not in taken]
+            if inset and _letters(inset) < _letters(run):
+                taken |= {id(fragment) for fragment in inset}
+                yield inset
+
+
+def _letters(fragments: list[Fragment]) -> int:
+    return sum(len(fragment.text) for fragment in fragments if fragment.prose)
+
+
+def _crosses(fragment: Fragment, edge: float) -> bool:
+    return fragment.x0 < edge - 4 and fragment.x1 > edge + 4
+
+
+def _runs(lines: list[Fragment], fragments: list[Fragment], edge: float) -> Iterator[list[Fragment]]:
+    """Runs of at least four closely spaced lines that end at the edge, with nothing crossing it in between."""
+    run: list[Fragment] = []
+    for line in lines:
+        if run and (
+            line.y - run[-1].y > 4 * line.size
+            or any(_crosses(fragment, edge) and run[-1].y < fragment.y < line.y for fragment in fragments)
+        ):
+            if len(run) >= _MIN_LINES:
+                yield run
+            run = []
+        run.append(line)
+    if len(run) >= _MIN_LINES:
+        yield run
+
+
+def _side_captions(fragments: list[Fragment]) -> list[list[Fragment]]:
+    """Captions with other text to their left, such as that of the second of two figures."""
+    captions: list[list[Fragment]] = []
+    rows = rows_of(fragments)
+    for index, row in enumerate(rows):
+        for before, fragment in pairwise(row):
+            label = CAPTION_LABEL.match(fragment.text)
+            if (
+                not label
+                or not (label["after"] or label["zh"] or "").strip()
+                or fragment.x0 - before.x1 < 0.5 * fragment.size
+            ):
+                continue
+            caption = [fragment]
+            for below in rows[index + 1 :]:
+                next_line = next(
+                    (f for f in below if f.x0 > before.x1 and abs(f.x0 - fragment.x0) < 1.5 * f.size), None
+                )
+                if next_line is None or next_line.y - caption[-1].y > 1.6 * next_line.size:
+                    break
+                caption.append(next_line)
+            captions.append(caption)
+    return captions

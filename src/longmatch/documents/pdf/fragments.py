@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -95,11 +96,8 @@ class _Run:
 
 def read_fragments(page: Any) -> list[Fragment]:
     """The fragments of a page in drawing order, without text rotated differently from most of the page."""
-    textpage = page.get_textpage()
-    try:
+    with closing(page.get_textpage()) as textpage:
         runs = list(_runs(textpage.raw))
-    finally:
-        textpage.close()
     characters = [0, 0, 0, 0]  # per rotation
     for run in runs:
         characters[run.rotation] += len(run.text)

@@ -55,7 +55,9 @@ class _RunningHeads:
 def without_furniture(pages: Pages) -> Pages:
     """The pages without line numbers, running heads and page numbers."""
     pages = _without_line_numbers(pages)
-    edges = [_edge_rows(fragments) for fragments in pages]
+    edges = [  # the outer rows of each page, outermost first, and the next one further in
+        {"top": rows[: _EDGE_ROWS + 1], "bottom": rows[: -_EDGE_ROWS - 2 : -1]} for rows in map(rows_of, pages)
+    ]
     max_size = 1.1 * _body_size(pages)
     texts = _repeated_texts(edges, max_size)
     heads = _RunningHeads(texts, _zones(edges, texts), max_size)
@@ -72,12 +74,6 @@ def _body_size(pages: Pages) -> float:
         for fragment in fragments:
             sizes[round(fragment.size, 1)] += len(fragment.text)
     return sizes.most_common(1)[0][0] if sizes else 0.0
-
-
-def _edge_rows(fragments: list[Fragment]) -> dict[str, list[Row]]:
-    """The outer rows of a page, outermost first, and the next one further in."""
-    rows = rows_of(fragments)
-    return {"top": rows[: _EDGE_ROWS + 1], "bottom": rows[: -_EDGE_ROWS - 2 : -1]}
 
 
 def _key(fragment: Fragment, edge: str) -> Key:
@@ -204,14 +200,11 @@ def _number_columns(fragments: list[Fragment]) -> list[list[Fragment]]:
     columns = []
     for edge in sorted(by_edge):
         column = sorted(by_edge.pop(edge, []) + by_edge.get(edge + 1, []), key=lambda fragment: fragment.y)
-        if len(column) >= 4 and _is_counter(column, height):
+        if len(column) < 4 or column[-1].y - column[0].y <= 0.4 * height:
+            continue
+        steps = Counter(int(below.text) - int(above.text) for above, below in pairwise(column))
+        step, times = steps.most_common(1)[0]
+        if step in (1, 2, 5, 10) and times >= 0.8 * (len(column) - 1):
             columns.append(column)
             by_edge.pop(edge + 1, None)
     return columns
-
-
-def _is_counter(column: list[Fragment], height: float) -> bool:
-    steps = Counter(int(below.text) - int(above.text) for above, below in pairwise(column))
-    (step, times), *_ = steps.most_common(1)
-    long_enough = column[-1].y - column[0].y > 0.4 * height
-    return step in (1, 2, 5, 10) and times >= 0.8 * (len(column) - 1) and long_enough

@@ -58,7 +58,8 @@ def rows_of(fragments: Iterable[Fragment]) -> list[list[Fragment]]:
     rows: list[list[Fragment]] = []  # the widest fragment of a row comes first
     for fragment in sorted(fragments, key=lambda fragment: fragment.y):
         for row in reversed(rows[-3:]):
-            if _same_row(row[0], fragment):
+            overlap = min(row[0].bottom, fragment.bottom) - max(row[0].top, fragment.top)
+            if overlap > 0.55 * min(row[0].size, fragment.size):
                 row.append(fragment)
                 if fragment.x1 - fragment.x0 > row[0].x1 - row[0].x0:
                     row[0], row[-1] = row[-1], row[0]
@@ -90,11 +91,6 @@ def _fits(limit: Fragment, row: list[Fragment]) -> bool:
     inside = left - 2 * limit.size < limit.x0 < right + limit.size
     free = all(min(limit.x1, fragment.x1) - max(limit.x0, fragment.x0) < 0.2 * limit.size for fragment in row)
     return len(main.text) > 15 and near and inside and free
-
-
-def _same_row(main: Fragment, fragment: Fragment) -> bool:
-    overlap = min(main.bottom, fragment.bottom) - max(main.top, fragment.top)
-    return overlap > 0.55 * min(main.size, fragment.size)
 
 
 def make_line(row: list[Fragment], page: int) -> Line:

@@ -3,12 +3,13 @@
 import mmap
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
+from longmatch.documents.archive import TooDeep, parse_xml
 from longmatch.documents.metadata import bibliography, doi_of, dois_in, year_of
-from longmatch.documents.safe_xml import TooDeep, parse_xml
 
 _PACKET_START, _PACKET_END = b"<x:xmpmeta", b"</x:xmpmeta>"
 _LARGEST_PACKET, _MOST_PACKETS = 1_000_000, 50  # bytes; pictures have packets too
@@ -41,19 +42,10 @@ def first_page_text(document: Any) -> str:
     import pypdfium2 as pdfium
 
     try:
-        page = document[0]
-    except pdfium.PdfiumError:
-        return ""
-    try:
-        text_page = page.get_textpage()
-        try:
+        with closing(document[0]) as page, closing(page.get_textpage()) as text_page:
             return str(text_page.get_text_range())
-        finally:
-            text_page.close()
     except pdfium.PdfiumError:
         return ""
-    finally:
-        page.close()
 
 
 def _xmp(path: Path) -> Element | None:

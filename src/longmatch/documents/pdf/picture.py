@@ -1,18 +1,28 @@
-"""A page of a PDF as a picture."""
+"""A page of a PDF as a picture, with a passage highlighted; and the file opened in pdfium."""
 
+import re
 import struct
+import threading
+import unicodedata
 import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pypdfium2 import raw
 
-from longmatch.documents.pdf.highlights import passage_rectangles
-from longmatch.documents.pdf.opening import open_pdf
 from longmatch.errors import ReadError
 
+_TAIL = 65_536  # bytes at the end of a file that must contain its end-of-file marker
+_PDFIUM_LOCK = threading.Lock()
+_SHORTEST = 24  # letters of a part of a passage that is looked for alone
+
+Rectangle = tuple[float, float, float, float]  # left, bottom, right, top, in the page's points
 Pixels = npt.NDArray[np.uint8]  # (height, width, 3)
 
 LONGEST_SIDE = 1600  # pixels
@@ -38,13 +48,10 @@ def page_picture(
     with open_pdf(path, content) as document:
         if not 1 <= number <= len(document):
             raise ReadError(path, f"has no page {number}", f"Its pages are numbered from 1 to {len(document)}.")
-        page = open_page(document, number, path)
-        try:
+        with closing(open_page(document, number, path)) as page:
             pixels, to_pixels = draw(page, longest)
             for left, bottom, right, top in passage_rectangles(page, passage) if passage else []:
                 _mark(pixels, to_pixels(left, bottom), to_pixels(right, top))
-        finally:
-            page.close()
         return PagePicture(png(pixels), len(document))
 
 
@@ -61,12 +68,9 @@ def open_page(document: Any, number: int, path: Path) -> Any:
 def draw(page: Any, longest: int, most_scale: float = 4.0) -> tuple[Pixels, Any]:
     """The pixels of a page in red, green and blue, and a function from its points to their columns and rows."""
     scale = min(longest / max(*page.get_size(), 1.0), most_scale)
-    bitmap = page.render(scale=scale, rev_byteorder=True, may_draw_forms=False)
-    try:
+    with closing(page.render(scale=scale, rev_byteorder=True, may_draw_forms=False)) as bitmap:
         pixels = np.array(bitmap.to_numpy()[..., :3])  # pdfium's own memory goes with the bitmap
         return pixels, bitmap.get_posconv(page).to_bitmap
-    finally:
-        bitmap.close()
 
 
 def _mark(pixels: Pixels, one: tuple[int, int], other: tuple[int, int]) -> None:
@@ -82,9 +86,83 @@ def png(pixels: Pixels) -> bytes:
     rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # each begins with its filter: none
     rows[:, 1:] = pixels.reshape(height, -1)
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 6)), (b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts)
+    parts = [b"IHDR" + header, b"IDAT" + zlib.compress(rows.tobytes(), 6), b"IEND"]
+    sized = (struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part)) for part in parts)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(sized)
 
 
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+def passage_rectangles(page: Any, passage: str) -> list[Rectangle]:
+    """A rectangle per line of the passage; none if it is not found.
+
+    Only letters and digits are compared, so blanks, hyphens and ligatures do not matter. Of a passage that runs on to
+    another page or column, the part that stands here together is found.
+    """
+    with closing(page.get_textpage()) as textpage:
+        letters, places = _letters(textpage)
+        found = _find("".join(_plain(character) for character in passage), letters)
+        if found is None:
+            return []
+        first, last = places[found[0]], places[found[1] - 1]
+        return [textpage.get_rect(n) for n in range(textpage.count_rects(first, last - first + 1))]
+
+
+def _letters(textpage: Any) -> tuple[str, list[int]]:
+    """The letters of a page in one string, and the number of the character each belongs to."""
+    letters: list[str] = []
+    places: list[int] = []
+    for number in range(raw.FPDFText_CountChars(textpage)):
+        plain = _plain(chr(raw.FPDFText_GetUnicode(textpage, number)))
+        letters.append(plain)
+        places += [number] * len(plain)
+    return "".join(letters), places
+
+
+def _plain(character: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKC", character).casefold() if c.isalnum())
+
+
+def _find(passage: str, page: str) -> tuple[int, int] | None:
+    """The first and last letter (exclusive) of the passage, or of the longest beginning or end that is found."""
+    size = len(passage)
+    while size and (size >= _SHORTEST or size == len(passage)):
+        for part in (passage[:size], passage[-size:]):
+            if (place := page.find(part)) >= 0:
+                return place, place + size
+        size = size * 3 // 4
+    return None
+
+
+@contextmanager
+def open_pdf(path: Path, content: bytes | None = None) -> Iterator[Any]:
+    """Open a file in pdfium, which is not thread-safe; `content` is that of one that lies inside another file."""
+    import pypdfium2 as pdfium
+
+    _check_pdf(path, content)
+    with _PDFIUM_LOCK:
+        try:
+            document = pdfium.PdfDocument(path if content is None else content)
+        except pdfium.PdfiumError as error:
+            if "password" in str(error).casefold():
+                raise ReadError(path, "needs a password", "Save a copy without one.") from None
+            raise ReadError(path, "is damaged", "Get a fresh copy.") from None
+        with closing(document):
+            if not len(document):
+                raise ReadError(path, "is damaged", "Get a fresh copy.")
+            yield document
+
+
+def _check_pdf(path: Path, content: bytes | None) -> None:
+    """Reject files that are not PDFs or are truncated, which pdfium would read without an error."""
+    try:
+        with path.open("rb") if content is None else BytesIO(content) as file:
+            head = file.read(1024)
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _TAIL))
+            tail = file.read()
+    except OSError as error:
+        raise ReadError(path, f"cannot be opened ({error.strerror})", "Check its name and permissions.") from None
+    if b"%PDF-" not in head:
+        raise ReadError(path, "is not a PDF", "Give it the right file extension, or get a fresh copy.")
+    start = re.findall(rb"startxref\s+(\d+)\s*%%EOF", tail)
+    if not start or not 0 < int(start[-1]) < size:
+        raise ReadError(path, "is damaged (its end is missing)", "Get a fresh copy.")

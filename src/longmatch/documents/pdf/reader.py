@@ -1,8 +1,14 @@
-"""Read a PDF: fragments, furniture, columns, blocks, headings, kinds, and finally a draft."""
+"""Read a PDF: fragments, furniture, columns, blocks, headings, kinds, reflowed paragraphs, and finally a draft."""
 
 import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from longmatch.documents import ocr
 from longmatch.documents.draft import Draft
@@ -12,27 +18,134 @@ from longmatch.documents.pdf.block_kinds import (
     mark_footnotes,
     mark_references,
 )
-from longmatch.documents.pdf.blocks import Body, LayoutBlock, make_blocks
+from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, ends_sentence, make_blocks
 from longmatch.documents.pdf.columns import ColumnReader, usual_gutters
 from longmatch.documents.pdf.fragments import Fragment, read_fragments
 from longmatch.documents.pdf.furniture import without_furniture
-from longmatch.documents.pdf.heading_candidates import normalise
-from longmatch.documents.pdf.headings import mark_headings
+from longmatch.documents.pdf.headings import mark_headings, normalise
 from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.metadata import first_page_text, pdf_metadata
-from longmatch.documents.pdf.opening import open_pdf
-from longmatch.documents.pdf.reflow import Vocabulary, join_continued, join_pages
+from longmatch.documents.pdf.picture import open_pdf
 from longmatch.documents.pdf.scans import (
     has_image,
     named_pages,
     no_text,
     read_scanned,
+    recognise_pages,
     remarks_on,
     scan_metadata,
     scanned_fragments,
 )
+from longmatch.errors import ReadError
 
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_HYPHENATED_END = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)([^\W\d_]++(?:-[^\W\d_]++)*+)-$")
+_WORD_START = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_IDEOGRAPHIC = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
+_OPEN_END = re.compile(r"[,\-–—]$|\b(?:the|of|and|a|an|in|to|for|with|by|on|is|are|that|as|or)$", re.IGNORECASE)
+_MAX_INTERRUPTIONS = 3  # blocks between the halves of a hyphenated word
+MOST_PIXELS = 150_000_000  # of a frame: A4 at 1,200 dots per inch
+_POINTS = 842  # what the longer side of a picture is taken for: A4
 _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECASE)
+
+
+class Vocabulary:
+    """The words of the document, which show whether a hyphen at the end of a line belongs to the word."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._counts: Counter[str] = Counter()
+        for line in lines:
+            words = _WORD.findall(line.text.casefold())
+            self._counts.update(words[1:-1])  # the first and the last may be incomplete
+            self._counts.update(words[:1] if len(words) == 1 else ())
+
+    def drops_hyphen(self, left: str, right: str) -> bool:
+        """Whether two halves are joined without the hyphen between them.
+
+        >>> words = Vocabulary([])
+        >>> [words.drops_hyphen(*pair) for pair in [("docu", "ments"), ("EMBED", "DINGS")]]
+        [True, True]
+        >>> [words.drops_hyphen(*pair) for pair in [("Ku", "Klux"), ("state-of-the", "art")]]
+        [False, False]
+        """
+        joined, hyphenated = (left + right).casefold(), f"{left}-{right}".casefold()
+        if self._counts[joined] != self._counts[hyphenated]:
+            return self._counts[joined] > self._counts[hyphenated]
+        one_case = right[:1].islower() or (left.isupper() and right.isupper())
+        if not one_case or "-" in left:
+            return False
+        halves_are_words = self._counts[left.casefold()] and self._counts[right.casefold()]
+        return not (halves_are_words and len(left) > 2 and len(right) > 2)
+
+
+def join_pages(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[str, list[tuple[int, int]]]:
+    """The text of consecutive lines, and where in it further pages begin: character, page."""
+    text, breaks = "", []
+    for number, line in enumerate(lines):
+        added = " ".join(line.text.split())
+        text = join(text, added, vocabulary)
+        if number and line.page != lines[number - 1].page:
+            breaks.append((len(text) - len(added), line.page))
+    return text, breaks
+
+
+def join(before: str, after: str, vocabulary: Vocabulary) -> str:
+    """Join two texts, the second of which begins on a new line; Chinese characters are joined without a blank.
+
+    >>> join("long docu-", "ments", Vocabulary([])), join("很长的", "文件", Vocabulary([]))
+    ('long documents', '很长的文件')
+    """
+    if not before or not after:
+        return before or after
+    left, right = _HYPHENATED_END.search(before), _WORD_START.match(after)
+    if left and right:
+        if vocabulary.drops_hyphen(left[1], right[0]):
+            return before[:-1] + after
+        return before + after
+    if before.endswith(("-", "/")) and not before.endswith((" -", "--")):
+        return before + after
+    if _IDEOGRAPHIC.match(before[-1]) and _IDEOGRAPHIC.match(after[0]):
+        return before + after
+    return f"{before} {after}"
+
+
+def join_continued(blocks: list[LayoutBlock], body: Body) -> list[LayoutBlock]:
+    """Append to each paragraph the block that continues it; blocks in between follow the paragraph."""
+    result: list[LayoutBlock] = []
+    open_block: LayoutBlock | None = None
+    interruptions = 0  # text blocks since a paragraph that ends in half a word
+    for block in blocks:
+        if block.kind == "heading":
+            open_block = None
+        elif block.kind == "text":
+            if open_block is not None and _continues(open_block, block, body):
+                open_block.lines += block.lines
+                continue
+            if open_block is not None and open_block.last.text.endswith("-") and interruptions < _MAX_INTERRUPTIONS:
+                interruptions += 1
+            else:
+                open_block, interruptions = block, 0
+        result.append(block)
+    return result
+
+
+def _continues(before: LayoutBlock, block: LayoutBlock, body: Body) -> bool:
+    last, first = before.last, block.first
+    if LIST_ITEM.match(first.text) and not _OPEN_END.search(last.text[-8:]):
+        return False
+    if abs(last.size - first.size) > 0.07 * body.size or last.bold != first.bold:
+        return first.text[:1].islower() and not ends_sentence(last.text) and last.column == first.column
+    if first.text[:1].islower() and (not ends_sentence(last.text) or last.text.endswith((":", ";"))):
+        return True
+    if last.text.endswith("-") and last.text[-2:-1].isalpha():
+        return False  # the other half of a word begins with a lower-case letter
+    if _OPEN_END.search(last.text[-8:]):
+        return True
+    if ends_sentence(last.text) or last.column == first.column:
+        return False
+    full = last.x1 > last.right - 2 * last.size
+    indented = first.x0 > first.left + 0.7 * first.size
+    return full and not indented
 
 
 def read_pdf(path: Path) -> Draft:
@@ -42,7 +155,7 @@ def read_pdf(path: Path) -> Draft:
         remarks = [f"{path}: page {n} is damaged and was skipped." for n, page in enumerate(found, 1) if page is None]
         pages = [page or [] for page in found]
         scanned = [number for number, page in enumerate(pages, 1) if not page and has_image(document, number - 1)]
-        bookmarks = _bookmarks(document)
+        bookmarks = frozenset(normalise(_bookmark_title(bookmark)) for bookmark in document.get_toc()) - {""}
         metadata = pdf_metadata(path, _stated_metadata(document), first_page_text(document))
     with_ocr = bool(scanned) and ocr.is_available()
     if with_ocr:
@@ -79,10 +192,8 @@ def _page_fragments(document: Any, index: int) -> list[Fragment] | None:
         page = document[index]
     except pdfium.PdfiumError:
         return None
-    try:
+    with closing(page):
         return read_fragments(page)
-    finally:
-        page.close()
 
 
 def _stated_metadata(document: Any) -> dict[str, str]:
@@ -90,10 +201,6 @@ def _stated_metadata(document: Any) -> dict[str, str]:
         return dict(document.get_metadata_dict(skip_empty=True))
     except UnicodeDecodeError:  # half a character
         return {}
-
-
-def _bookmarks(document: Any) -> frozenset[str]:
-    return frozenset(normalise(_bookmark_title(bookmark)) for bookmark in document.get_toc()) - {""}
 
 
 def _bookmark_title(bookmark: Any) -> str:
@@ -134,3 +241,42 @@ def _add(draft: Draft, block: LayoutBlock, vocabulary: Vocabulary) -> None:
         draft.paragraph(text[cut:], "text", page, [(place - cut, number) for place, number in breaks])
     elif block.kind != "contents":
         draft.paragraph(text, block.kind, page, breaks)
+
+
+def read_image(path: Path) -> Draft:
+    """Read a picture of a page, or all pages of a TIFF file."""
+    if not ocr.is_available():
+        raise ReadError(path, "is a picture", f"Install OCR to read the text in it: {ocr.INSTALL}.")
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # its limit is lower than ours
+            opened = Image.open(path)
+        with opened as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise ReadError(path, f"is too large ({image.width:,} x {image.height:,} pixels)", "Make it smaller.")
+            count = getattr(image, "n_frames", 1)
+            pages = recognise_pages(range(1, count + 1), lambda number: _pixels(path, image, number))
+    except Image.DecompressionBombError as error:  # at twice that limit, before the size is known here
+        raise ReadError(path, f"is too large (over {MOST_PIXELS:,} pixels)", "Make it smaller.") from error
+    except (OSError, ValueError, SyntaxError, UnidentifiedImageError) as error:
+        raise ReadError(path, "is damaged, or no picture", "Get a fresh copy.") from error
+    fragments = scanned_fragments(pages)
+    if not any(fragments):
+        raise no_text(path, ocr_tried=True)
+    draft = draft_pages(fragments, frozenset(), scan_metadata(pages))
+    draft.remarks = remarks_on(path, pages)
+    return draft
+
+
+def _pixels(path: Path, image: Any, number: int) -> tuple[ocr.Pixels, float]:
+    """A frame, turned as its camera says, made smaller if it is large, and its pixels per point."""
+    from PIL import ImageOps
+
+    image.seek(number - 1)
+    if image.width * image.height > MOST_PIXELS:
+        raise ReadError(path, f"is too large at page {number}", "Make it smaller.")
+    frame = ImageOps.exif_transpose(image).convert("RGB")
+    frame.thumbnail((ocr.LONGEST_SIDE, ocr.LONGEST_SIDE))
+    return np.array(frame), max(frame.size) / _POINTS

@@ -1,6 +1,7 @@
 """Pages that are pictures: a document may be scanned in part."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -11,8 +12,7 @@ import numpy.typing as npt
 
 from longmatch.documents import ocr
 from longmatch.documents.pdf.fragments import Fragment, is_prose
-from longmatch.documents.pdf.opening import open_pdf
-from longmatch.documents.pdf.picture import draw, open_page
+from longmatch.documents.pdf.picture import draw, open_page, open_pdf
 from longmatch.errors import ReadError
 
 Floats = npt.NDArray[Any]
@@ -46,23 +46,17 @@ def has_image(document: Any, index: int) -> bool:
         page = document[index]
     except pdfium.PdfiumError:
         return False
-    try:
+    with closing(page):
         return next(iter(page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE])), None) is not None
-    finally:
-        page.close()
 
 
 def read_scanned(path: Path, numbers: Sequence[int]) -> list[ScannedPage]:
     """Read pages of a PDF by OCR; other PDFs can be read meanwhile."""
 
     def pixels(number: int) -> tuple[ocr.Pixels, float]:
-        with open_pdf(path) as document:
-            page = open_page(document, number, path)
-            try:
-                drawn = draw(page, ocr.LONGEST_SIDE)[0]
-                return drawn, max(drawn.shape[:2]) / max(*page.get_size(), 1.0)
-            finally:
-                page.close()
+        with open_pdf(path) as document, closing(open_page(document, number, path)) as page:
+            drawn = draw(page, ocr.LONGEST_SIDE)[0]
+            return drawn, max(drawn.shape[:2]) / max(*page.get_size(), 1.0)
 
     return recognise_pages(numbers, pixels)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-from longmatch.documents.brief import brief
+from longmatch.documents.document import brief
 from longmatch.library.conditions.tree import (
     COLUMNS,
     Between,

@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from longmatch.documents.brief import brief
+from longmatch.documents.document import brief
 from longmatch.matching.match import Match
 from longmatch.render.terminal.printable import printable
 from longmatch.render.wording import count, how_exactly, label, section_note, section_status

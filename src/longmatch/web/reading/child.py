@@ -14,8 +14,8 @@ from itertools import islice
 from pathlib import Path
 
 from longmatch.documents.archive import LARGEST_MEMBER
-from longmatch.documents.characters import whole
 from longmatch.documents.containers import Found, Member, member_content, members
+from longmatch.documents.decoding import whole
 from longmatch.documents.document import Document
 from longmatch.documents.formats import holds_many
 from longmatch.documents.read import read_quietly

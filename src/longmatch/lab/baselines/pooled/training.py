@@ -39,8 +39,7 @@ from longmatch.lab.training.settings import TrainingSettings
 from longmatch.matching.match import Match
 from longmatch.matching.sentences import Sentences
 from longmatch.units import Tokens
-from longmatch.units.chunking import piece_ends
-from longmatch.units.pieces import pieces_from
+from longmatch.units.pieces import piece_ends, pieces_from
 
 SPECIALS = 2  # tokens around each chunk
 

@@ -13,7 +13,7 @@ from transformers import PretrainedConfig, PreTrainedModel
 
 from longmatch.lab.encoders.flat import groups_within
 from longmatch.lab.encoders.ragged import offsets_of, segment_ids
-from longmatch.units.chunking import piece_ends
+from longmatch.units.pieces import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
 

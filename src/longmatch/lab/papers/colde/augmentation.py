@@ -10,7 +10,7 @@ from torch import Tensor
 
 from longmatch.lab.encoders.flat import FlatTokens, PieceBatch
 from longmatch.lab.encoders.ragged import offsets_of
-from longmatch.units.chunking import piece_ends
+from longmatch.units.pieces import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
 SPECIALS = 2  # tokens around each chunk

@@ -18,7 +18,7 @@ from longmatch.lab.encoders.ragged import offsets_of, to_device
 from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.masked_words import IGNORED, mask_pieces
 from longmatch.models.sdr.score import Unit
-from longmatch.units.chunking import piece_ends
+from longmatch.units.pieces import piece_ends
 from longmatch.units.tokens import Ints, Tokens
 
 MIN_TOKENS = 3  # "Yes." and "1." say nothing about their unit

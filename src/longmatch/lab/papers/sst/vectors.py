@@ -16,7 +16,7 @@ from longmatch.lab.store.layer import Arrays, Layer, Shapes
 from longmatch.lab.store.tokens import TokenCollection, TokenLayer, restore_tokens
 from longmatch.lab.training.data import TrainingData
 from longmatch.units import Tokens
-from longmatch.units.chunking import piece_ends
+from longmatch.units.pieces import piece_ends
 from longmatch.units.tokens import Ints
 
 

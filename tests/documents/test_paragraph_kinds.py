@@ -2,7 +2,7 @@
 
 import pytest
 
-from longmatch.documents.outline import parents
+from longmatch.documents.paragraph_kinds import parents
 
 OPINION = [
     (1, "SMITH v. JONES"),
