@@ -24,7 +24,6 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import evaluate_run
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import KINDS, Kind
-from longmatch.library.index import index as indices
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
 from longmatch.library.rows import INDEX_COLUMNS
@@ -33,6 +32,7 @@ from longmatch.library.search.candidates import find_candidates, term_scores
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates, sentence_scores
 from longmatch.library.search.searcher import Searcher
+from longmatch.library.settings import LibrarySettings
 
 OUT = Path("out") / "library"
 COUNTS = (10, 20, 40, 60, 100)
@@ -53,9 +53,9 @@ def main() -> None:
     qrels = DataFolder(options.data).qrels()
     judged = {query: qrels[query] for query in sorted(qrels)[:: options.every]}
     console = Console(width=110)
-    console.print(meaning_above_vectors(library._searcher(), judged))
-    console.print(by_shortlist(library._searcher(), judged))
-    console.print(by_candidates(library._searcher(), judged), by_pruning(library, judged))
+    console.print(meaning_above_vectors(library.searcher(), judged))
+    console.print(by_shortlist(library.searcher(), judged))
+    console.print(by_candidates(library.searcher(), judged), by_pruning(library, judged))
 
 
 def by_candidates(searcher: Searcher, qrels: Grades) -> Table:
@@ -127,7 +127,7 @@ def _best(run: dict[str, float]) -> set[str]:
 
 def by_pruning(library: Library, qrels: Grades) -> Table:
     """One row a number of terms kept: what words and phrases alone find, and what the index weighs."""
-    searcher = library._searcher()
+    searcher = library.searcher()
     table = Table("words kept", "phrases kept", "words alone", "phrases alone", "index, kB a document")
     for words, phrases in PRUNINGS:
         index = _pruned(library, words, phrases)
@@ -141,9 +141,9 @@ def by_pruning(library: Library, qrels: Grades) -> Table:
 
 
 def _pruned(library: Library, words: int, phrases: int) -> Index:
-    indices.HEAVIEST.update(words=words, phrases=phrases)
-    index = Index(OUT / "pruned", library.statistics, "")
-    for rows in library._store.batches(INDEX_COLUMNS):
+    settings = LibrarySettings(heaviest_words=words, heaviest_phrases=phrases)
+    index = Index(OUT / "pruned", library.statistics, "", settings=settings)
+    for rows in library.store.batches(INDEX_COLUMNS):
         index.add(rows)
     index.refresh_norms()
     return index

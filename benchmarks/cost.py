@@ -35,10 +35,10 @@ from benchmarks.library import drawn_steps, finish, real_library
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read_all
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.library.current_index import CurrentIndex
 from longmatch.library.library import Library
 from longmatch.library.rows import rows_of, to_table
 from longmatch.library.store import Store
+from longmatch.library.writer import CurrentIndex
 
 STEP = 64  # documents a commit, as in indexing
 
@@ -94,7 +94,7 @@ def alone(data: Path, count: int) -> Alone:
 
 def fill(real: Library, place: Path, size: int) -> tuple[float, float]:
     """Make a library of so many documents; processor seconds without the drawing, and the most memory."""
-    store = Store.create(str(place), real._store.model)
+    store = Store.create(str(place), real.store.model)
     index = CurrentIndex(store, place, real.statistics, keeps_records=True).open()
     spent = most = 0.0
     for encodings in drawn_steps(real, size, STEP):

@@ -35,7 +35,7 @@ from longmatch.default.calibration import Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
-from longmatch.library.library import EXACT_BELOW, Library
+from longmatch.library.library import Library
 from longmatch.library.model import LibraryModel
 from longmatch.library.rows import to_table
 from longmatch.library.store import Store
@@ -117,7 +117,7 @@ def store_encodings(encodings: Sequence[Encoding], matcher: HybridMatcher, place
     """Write a library; its index is made by the first query and does not depend on the calibration."""
     store = Store.create(place, LibraryModel.of(matcher))
     store.put(to_table(encodings))
-    store.tidy(EXACT_BELOW)
+    store.tidy()
 
 
 def show(speeds: Sequence[float], delays: Sequence[float]) -> Table:
@@ -147,7 +147,7 @@ def main() -> None:
         default, plain = Library(place, matcher), Library(place, with_plain_sides(matcher))
         chosen = documents[:: max(1, len(documents) // options.queries)][: options.queries]
         ranked = ranking(plain, default, [document.id for document in chosen], options.turns)
-        language, titles = default._searcher().index.trust
+        language, titles = default.searcher().index.trust
         sides = ", ".join(default.statistics.calibration.trusting(language, titles).sides)
     tokens = sum(map(len, matcher.tokenize(documents)))
     console.print(f"{len(documents)} documents, {tokens:,} tokens, {len(chosen)} queries; {matcher.backbone.runtime}")

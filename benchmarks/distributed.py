@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from longmatch.default.matcher import HybridMatcher
+from longmatch.distributed.cluster import WorkerResources
 from longmatch.distributed.indexing import RayBackend
-from longmatch.distributed.worker_pool import WorkerResources
 from longmatch.documents.read import read_all
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.library.library import Library
@@ -101,10 +101,10 @@ def differences(ours: Library, theirs: Library) -> Iterator[str]:
     texts = [{document.id: document.text for document in library.documents} for library in (ours, theirs)]
     yield from (f"the text of {id}" for id in texts[0] if texts[0][id] != texts[1][id])
     columns = ["id", "vectors", "offsets", "hash"]
-    width = ours._store.model.width
+    width = ours.store.model.width
     for start_at in range(0, len(ours), 256):
         ids = list(texts[0])[start_at : start_at + 256]
-        for a, b in zip(*(library._store.fetch(ids, columns) for library in (ours, theirs)), strict=True):
+        for a, b in zip(*(library.store.fetch(ids, columns) for library in (ours, theirs)), strict=True):
             x, y = (row.array("vectors").astype(np.float32).reshape(-1, width) for row in (a, b))
             if a.value("hash") != b.value("hash") or x.shape != y.shape or (x * y).sum(1).min() < ALIKE:
                 yield f"the vectors of {a.id}"

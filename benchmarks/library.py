@@ -32,11 +32,11 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import evaluate_run
 from longmatch.lab.evaluation.measures.ranking import nDCG
 from longmatch.lexical.terms import Hashes, Stream, Terms
-from longmatch.library.current_index import CurrentIndex
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
 from longmatch.library.rows import ENCODING_COLUMNS, rows_of, to_table
 from longmatch.library.store import Store, is_library
+from longmatch.library.writer import CurrentIndex
 from longmatch.matching.levels import SentenceVectors
 from longmatch.ragged import unit_rows
 
@@ -61,7 +61,7 @@ def library_of(size: int, real: Library) -> Path:
     place = OUT / f"{Path(real.address).name}-{size}"
     if is_library(place) and len(Library(place)) == size:
         return place
-    store = Store.create(str(place), real._store.model)
+    store = Store.create(str(place), real.store.model)
     index = CurrentIndex(store, place, real.statistics, keeps_records=True).open()
     with Console().status(f"writing {size} documents"):
         for encodings in drawn_steps(real, size):
@@ -73,7 +73,7 @@ def library_of(size: int, real: Library) -> Path:
 
 def finish(store: Store, index: Index) -> None:
     """As indexing leaves a library: few parts, true norms."""
-    store.tidy(100_000)
+    store.tidy()
     index.merge()
     index.refresh_norms()
     index.save(store.version)
@@ -85,9 +85,7 @@ def drawn_steps(real: Library, size: int, together: int = 256) -> Iterator[list[
     ids = list(real)
     for start in range(0, size, together):
         numbers = range(start, min(size, start + together))
-        encodings = [
-            row.encoding() for row in real._store.fetch([ids[n % len(ids)] for n in numbers], ENCODING_COLUMNS)
-        ]
+        encodings = [row.encoding() for row in real.store.fetch([ids[n % len(ids)] for n in numbers], ENCODING_COLUMNS)]
         words = np.concatenate([e.terms.words.ids for e in encodings])
         yield [_drawn(e, n // len(ids), words, chance) for n, e in zip(numbers, encodings, strict=True)]
 

@@ -46,15 +46,15 @@ def in_int8(library: Library) -> Library:
     place = Path(f"{library.address}-int8")
     shutil.rmtree(place, ignore_errors=True)
     store = Store.create(str(place), LibraryModel.of(library.matcher, "int8"))
-    for rows in library._store.batches(ENCODING_COLUMNS):
+    for rows in library.store.batches(ENCODING_COLUMNS):
         store.put(to_table([row.encoding() for row in rows], "int8"))
-    store.tidy(len(store) + 1)
+    store.tidy(vectors=False)
     return Library(place, library.matcher, create=False)
 
 
 def values(library: Library, qrels: Grades) -> dict[str, Values]:
     """nDCG@10 of every query, by the library's score and by meaning alone."""
-    searcher = library._searcher()
+    searcher = library.searcher()
     found = [_scores(searcher, query) for query in qrels]
     return {
         name: nDCG(10).each([rank_query(qrels[query], both[name]) for query, both in zip(qrels, found, strict=True)])

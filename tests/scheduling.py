@@ -50,7 +50,7 @@ SLOW = (
     "tests/cli/test_read.py::test_a_file_of_one_line_of_5_mb",
     "tests/distributed/test_indexing.py::test_a_worker_dies",
     "tests/distributed/test_indexing.py::test_changed_and_vanished",
-    "tests/distributed/test_worker_pool.py",
+    "tests/distributed/test_cluster.py",
     "tests/docs/test_blocks.py::test_what_a_page_shows_runs_in_order[docs/guides/languages.md",
     "tests/docs/test_notebooks.py::test_a_folder_is_explored",
     "tests/docs/test_notebooks.py::test_colde_is_trained",

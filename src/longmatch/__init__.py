@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from longmatch.errors import LongmatchError
     from longmatch.lab.evaluation.evaluate import evaluate
     from longmatch.lab.training.train import train
-    from longmatch.library.library import Library
-    from longmatch.library.rank_text import rank_text
+    from longmatch.library.library import Library, rank_text
     from longmatch.matching.hits import Hit, Hits
     from longmatch.matching.match import Match
     from longmatch.models.loading import load

@@ -18,7 +18,7 @@ PUBLIC = {
     "Match": "longmatch.matching.match:Match",
     "evaluate": "longmatch.lab.evaluation.evaluate:evaluate",
     "load": "longmatch.models.loading:load",
-    "rank_text": "longmatch.library.rank_text:rank_text",
+    "rank_text": "longmatch.library.library:rank_text",
     "read": "longmatch.documents.read:read",
     "read_all": "longmatch.documents.read:read_all",
     "train": "longmatch.lab.training.train:train",

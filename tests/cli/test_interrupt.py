@@ -12,12 +12,12 @@ import pytest
 
 from longmatch.cli.interrupt import PATIENCE
 from longmatch.cli.progress import indexing as index_progress
-from longmatch.library import indexing
 from longmatch.library.errors import NotALibrary
 from longmatch.library.library import Library
+from longmatch.library.settings import LibrarySettings
 from longmatch.library.writer import Writer
 from tests import forked
-from tests.library.tiny import made_up_text
+from tests.library.tiny import made_up_text, use_by_default
 
 DOCUMENTS = 10
 KEPT = re.compile(r"longmatch: stopped\. \S+ keeps (\d+) documents?, (\d+) of them new; run the same .+\n")
@@ -34,7 +34,7 @@ def texts(tmp_path: Path) -> Path:
 
 def index(library: Path, texts: Path) -> None:
     """The command, with a commit for each document."""
-    indexing.FIRST_CHARACTERS, indexing.COMMIT_SECONDS = 1, 0.0
+    use_by_default(LibrarySettings(first_characters=1, commit_seconds=0.0))
     forked.longmatch("index", library, texts)
 
 

@@ -22,7 +22,7 @@ def assert_equal(ours: Library, theirs: Library) -> None:
     """The same documents with the same texts, vectors and files, and the same answers."""
     assert sorted_documents(ours) == sorted_documents(theirs)
     assert noted(ours) == noted(theirs)
-    a, b = (library._store.fetch(list(theirs), [*INDEX_COLUMNS, "vectors", "source"]) for library in (ours, theirs))
+    a, b = (library.store.fetch(list(theirs), [*INDEX_COLUMNS, "vectors", "source"]) for library in (ours, theirs))
     for mine, yours in zip(a, b, strict=True):
         assert [mine.value(name) for name in ("id", "hash", "source")] == [
             yours.value(name) for name in ("id", "hash", "source")
@@ -41,4 +41,4 @@ def sorted_documents(library: Library) -> list[Any]:
 
 def noted(library: Library) -> dict[str, Any]:
     """The files a library knows, without times: one just written is looked at again."""
-    return {path: (row["hash"], row["problems"]) for path, row in library._store.files().items()}
+    return {path: (row["hash"], row["problems"]) for path, row in library.store.files().items()}

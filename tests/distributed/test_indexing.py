@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
+from longmatch.distributed.cluster import WorkerResources
 from longmatch.distributed.indexing import RayBackend
 from longmatch.distributed.journal import JOURNAL
-from longmatch.distributed.worker_pool import WorkerResources
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
 from longmatch.library.progress import IndexingProgress

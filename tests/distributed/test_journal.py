@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.distributed.encoding import DocumentToEncode, EncodeWorker
+from longmatch.distributed.indexing import DocumentToEncode, EncodeWorker
 from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, recover
 from longmatch.documents.read import read
 from longmatch.library.errors import LibraryError
@@ -31,7 +31,7 @@ def stopped_after(library: Library, texts: Path, make: Callable[[], HybridMatche
     """What a run leaves that encoded these documents, one a step, and was killed."""
     encoder = EncodeWorker(library.address, make, 1)
     encoder.ready()
-    journal = Journal(Path(library.address) / JOURNAL, library._store.version)
+    journal = Journal(Path(library.address) / JOURNAL, library.store.version)
     for step, number in enumerate(numbers):
         document = read(texts / f"d{number:03}.txt")
         fragments, tokens = encoder.encode([[DocumentToEncode(0, document.id, "texts/" + document.id)]], [document])
@@ -40,7 +40,7 @@ def stopped_after(library: Library, texts: Path, make: Callable[[], HybridMatche
 
 
 def recovered(library: Library) -> list[str]:
-    with library._writer() as writer:
+    with library.writer() as writer:
         recover(Path(library.address) / JOURNAL, writer)
     assert not (Path(library.address) / JOURNAL).exists()
     return list(library)

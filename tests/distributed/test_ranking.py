@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.distributed import ranking
 from longmatch.distributed.indexing import RayBackend
 from longmatch.distributed.ranking import RankOptions, rank_on_ray
 from longmatch.documents.document import Document
@@ -50,11 +49,10 @@ def test_many_queries_are_answered_as_one_at_a_time(filled: Library, queries: li
 
 @pytest.mark.slow
 def test_a_cluster_answers_in_the_order_of_the_queries_and_as_one_machine(
-    cluster: Any, filled: Library, queries: list[Document], make: Callable[[], HybridMatcher], monkeypatch: Any
+    cluster: Any, filled: Library, queries: list[Document], make: Callable[[], HybridMatcher]
 ) -> None:
-    monkeypatch.setattr(ranking, "BATCH", 3)
     backend = RayBackend(make_matcher=make)
-    found = list(rank_on_ray(filled.address, queries, RankOptions(k=5), backend))
+    found = list(rank_on_ray(filled.address, queries, RankOptions(k=5, batch=3), backend))
     assert [query.id for query, _ in found] == [query.id for query in queries]
     for (_, ours), (_, theirs) in zip(found, filled.rank_many(queries, k=5), strict=True):
         assert_alike(ours, theirs)

@@ -36,8 +36,8 @@ FILES = {
 }
 """What the pages call the files of their readers."""
 
-ELSEWHERE = ("docs/guides/cluster.md", "docs/guides/own-labels.md")
-"""Guides whose commands want several machines, or labels and an hour: tests/distributed and tests/lab run such."""
+ELSEWHERE = ("docs/guides/own-labels.md",)
+"""Guides whose commands want labels and an hour: tests/lab run such."""
 
 
 def runs(block: Block) -> bool:

@@ -13,9 +13,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from longmatch.encoders.hardware import limit_threads
-from longmatch.library import indexing
 from longmatch.library.library import Library
-from tests.library.tiny import tiny_matcher
+from longmatch.library.settings import LibrarySettings
+from tests.library.tiny import tiny_matcher, use_by_default
 
 
 def index(job: dict, matcher) -> dict:
@@ -56,7 +56,7 @@ def run(job: dict, matcher) -> dict:
 def serve(model: Path, pipe: Connection) -> None:
     """Take jobs and answer them, one at a time, until the other end is closed."""
     limit_threads(1)
-    indexing.BATCH_DOCUMENTS = 2  # many commits
+    use_by_default(LibrarySettings(commit_documents=2))  # many commits
     matcher = tiny_matcher(model)
     pipe.send("ready")
     with suppress(EOFError):

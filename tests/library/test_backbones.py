@@ -79,7 +79,7 @@ def test_what_the_model_card_says_of_languages_is_said_of_queries(made: Path, mo
 def test_the_record_of_the_packaged_backbone_has_not_changed(texts: Path, tmp_path: Path) -> None:
     library = Library(tmp_path / "packaged")
     library.add([texts / "d000.txt"])
-    assert json.loads(library._store.model.to_json())["backbone"] == "all-MiniLM-L6-v2"
+    assert json.loads(library.store.model.to_json())["backbone"] == "all-MiniLM-L6-v2"
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_strangers_library_asks_nobody_for_its_backbone(
     model: Path, texts: Path, tmp_path: Path, hub: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("longmatch.library.model._short_name", lambda backbone: "people/model")
+        patch.setattr("longmatch.library.model.recorded_name", lambda backbone: "people/model")
         Library(tmp_path / "library", backbone=str(model)).add(texts)
     address, asked = hub
     settings = {**os.environ, "HF_ENDPOINT": address, "HF_HUB_CACHE": str(tmp_path / "hub")}

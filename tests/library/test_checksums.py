@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,12 +12,14 @@ import pytest
 from longmatch.default.matcher import HybridMatcher
 from longmatch.errors import LongmatchError
 from longmatch.library import checksums
-from longmatch.library.checksums import CheckedFiles, checksum, from_checked_json, to_checked_json
+from longmatch.library.checksums import CheckedFiles, checksum, from_checked_json, storage_errors, to_checked_json
+from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
 from tests.library.tiny import made_up_text
 from tests.safety.flips import flip
 
 Opened = Callable[[], Library]
+WORDS = "LanceError(IO): Corrupt file: checksum mismatch, the data file is damaged"
 
 
 @pytest.fixture
@@ -114,7 +117,8 @@ def test_a_file_is_read_once_to_be_checked_and_then_as_long_as_it_is_the_same(
     (tmp_path / "a").write_text("contenu")
     os.utime(tmp_path / "a", ns=(state.st_atime_ns, state.st_mtime_ns))
     assert CheckedFiles(tmp_path).damaged(sums, recheck=True) == []  # checked a moment ago
-    monkeypatch.setattr(checksums, "GOOD_FOR", -1)
+    later = time.time() + 8 * 86_400
+    monkeypatch.setattr(time, "time", lambda: later)
     assert CheckedFiles(tmp_path).damaged(sums) == []  # readers do not take the time
     assert CheckedFiles(tmp_path).damaged(sums, recheck=True) == ["a"]
 
@@ -129,3 +133,34 @@ def test_a_library_without_checksums_is_opened_with_a_remark_until_it_changes(
     library.remove("d000.txt")
     Library(filled.address, tiny, create=False, on_message=said.append)
     assert len(said) == 1
+
+
+def said(address: str, error: BaseException) -> str:
+    with pytest.raises(LibraryError) as raised, storage_errors(address):
+        raise error
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("kind", [OSError, RuntimeError, ValueError])
+def test_an_engines_words_make_no_library_damaged(filled: Library, kind: type[Exception]) -> None:
+    sentence = said(filled.address, kind(WORDS))
+    assert "could not be used" in sentence and "not known to be damaged" in sentence and "backup" not in sentence
+
+
+def test_too_little_memory_is_no_damage(filled: Library) -> None:
+    assert "not enough memory" in said(filled.address, MemoryError())
+
+
+@pytest.mark.parametrize(("change", "what"), [(flip_middle, "its checksum is wrong"), (Path.unlink, "is missing")])
+def test_a_file_that_is_damaged_or_missing_is_named_whatever_the_engine_says(
+    filled: Library, change: Callable[[Path], None], what: str
+) -> None:
+    file = largest(Path(filled.address) / "documents.lance" / "data")
+    change(file)
+    sentence = said(filled.address, RuntimeError("something else"))
+    assert f"documents.lance/data/{file.name}" in sentence and what in sentence
+
+
+def test_to_remove_nothing_does_nothing(filled: Library) -> None:
+    filled.remove([])
+    assert len(filled) == 8

@@ -5,6 +5,7 @@ import pytest
 
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import write_texts
 
 
@@ -16,7 +17,8 @@ def filled(library, texts):
 
 @pytest.mark.parametrize("candidates", [1, 64])
 def test_a_comparison_has_the_score_and_the_probability_of_the_ranking(filled, tiny, candidates):
-    library = Library(filled.address, tiny, candidates=candidates)  # one candidate of each side, or all documents
+    settings = LibrarySettings(candidates=candidates)  # one candidate of each side, or all documents
+    library = Library(filled.address, tiny, settings=settings)
     hits = library.rank("d001.txt", k=7)
     matches = [library.compare("d001.txt", hit.id) for hit in hits]
     assert [match.score for match in matches] == pytest.approx([hit.score for hit in hits], abs=1e-6)
@@ -26,7 +28,7 @@ def test_a_comparison_has_the_score_and_the_probability_of_the_ranking(filled, t
 
 def test_a_comparison_from_outside_has_the_score_and_the_probability_of_the_ranking(filled, tiny):
     document = read_text_string(" ".join(["The river rose over the bank. The harbour was shut."] * 5))
-    for library in (filled, Library(filled.address, tiny, candidates=1)):
+    for library in (filled, Library(filled.address, tiny, settings=LibrarySettings(candidates=1))):
         for hit in library.rank(document, k=3):
             match = library.compare(document, hit.id)
             assert (match.score, match.probability) == pytest.approx((hit.score, hit.probability), abs=1e-6)
@@ -58,7 +60,7 @@ def test_kept_documents_are_compared_without_being_encoded_again(filled, monkeyp
 
 def test_a_document_from_elsewhere_can_be_compared_and_handed_over_encoded(filled):
     document = read_text_string("The river rose over the bank. The harbour was shut.")
-    encoding = filled.encode(document)
+    encoding = filled.matcher.encode([document])[0]
     assert filled.compare(encoding, "d001.txt").score == filled.compare(document, "d001.txt").score
     assert [h.id for h in filled.rank(encoding, 3)] == [h.id for h in filled.rank(document, 3)]
 

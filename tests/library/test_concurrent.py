@@ -7,13 +7,14 @@ from threading import Event
 
 import pytest
 
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read_text_string
 from longmatch.lexical.terms import KINDS
-from longmatch.library import store
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import Segment
 from longmatch.library.library import Library
 from longmatch.library.rows import DocumentRow, to_table
+from longmatch.library.settings import LibrarySettings
 from longmatch.library.writer import update_index
 from tests.library.tiny import made_up_text, write_texts
 
@@ -22,7 +23,7 @@ def test_an_open_index_can_be_read_once_its_segments_are_removed(
     library: Library, texts: Path, opened: Callable[[], Library]
 ) -> None:
     library.add(texts)
-    index = opened()._searcher().index
+    index = opened().searcher().index
     write_texts(texts, range(20, 30))
     library.add(texts)
     assert not any(segment.folder.exists() for segment in index.segments)
@@ -35,7 +36,7 @@ def test_an_index_is_opened_though_a_writer_replaces_its_segments_meanwhile(
     library: Library, texts: Path, opened: Callable[[], Library], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library.add(texts)
-    current = opened()._index
+    current = opened().current_index
     opening, number = Segment.open, iter(range(40, 45))
 
     def open_late(folder: Path) -> Segment:
@@ -52,9 +53,9 @@ def test_an_index_is_opened_though_a_writer_replaces_its_segments_meanwhile(
 
 
 def test_a_reader_of_a_version_that_was_dropped_goes_on_with_the_latest(
-    library: Library, texts: Path, opened: Callable[[], Library], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tiny: HybridMatcher, texts: Path, opened: Callable[[], Library]
 ) -> None:
-    monkeypatch.setattr(store, "MAX_FRAGMENTS", 0)
+    library = Library(tmp_path / "library", tiny, settings=LibrarySettings(fragments=0))
     library.add(texts)
     library.add(write_texts(texts, range(40, 44)))
     reads = {
@@ -65,11 +66,11 @@ def test_a_reader_of_a_version_that_was_dropped_goes_on_with_the_latest(
         "find": lambda reader: len(reader.find("river", 100)),
         "files": lambda reader: len(reader.files()),
     }
-    readers = {name: opened()._store for name in reads}
+    readers = {name: opened().store for name in reads}
     streams = {count: readers["batches"].batches(["id"], count) for count in (1, 4)}
     begun = {count: next(stream) for count, stream in streams.items()}
     library.add(write_texts(texts, range(50, 54)))
-    latest = opened()._store
+    latest = opened().store
     for name, read in reads.items():
         assert read(readers[name]) == read(latest) > 0, name
     assert len(latest) == 16
@@ -85,8 +86,8 @@ def test_a_changed_store_changes_the_index_in_place(
     write_texts(texts, range(12))
     library.add(texts)
     replaced = library.matcher.encode([read_text_string(made_up_text(77), "d007.txt")])
-    library._store.put(to_table(replaced, library._store.model.vectors))
-    library._store.delete(["d005.txt"])
+    library.store.put(to_table(replaced, library.store.model.vectors))
+    library.store.delete(["d005.txt"])
     added: list[str] = []
     add = Index.add
 
@@ -95,22 +96,23 @@ def test_a_changed_store_changes_the_index_in_place(
         add(index, rows)
 
     monkeypatch.setattr(Index, "add", noted)
-    index = opened()._searcher().index
+    index = opened().searcher().index
     assert added == ["d007.txt"]
-    hashes = library._store.read(["id", "hash"])
+    hashes = library.store.read(["id", "hash"])
     assert index.content_hashes() == dict(zip(hashes["id"].to_pylist(), hashes["hash"].to_pylist(), strict=True))
     monkeypatch.undo()
-    fresh = Index(library._folder / "fresh", index.statistics, index.fingerprint)
-    update_index(fresh, library._store)
+    fresh = Index(Path(library.address) / "fresh", index.statistics, index.fingerprint)
+    update_index(fresh, library.store)
     for kind in KINDS:
         terms = fresh.segments[0][f"{kind}.terms"]
         assert index.frequencies(kind)(terms).tolist() == fresh.frequencies(kind)(terms).tolist()
 
 
 def test_no_reader_fails_while_documents_come_and_go(
-    library: Library, texts: Path, opened: Callable[[], Library], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tiny: HybridMatcher, texts: Path, opened: Callable[[], Library]
 ) -> None:
-    monkeypatch.setattr(store, "MAX_FRAGMENTS", 3)  # compacted with every other change
+    settings = LibrarySettings(fragments=3)  # compacted with every other change
+    library = Library(tmp_path / "library", tiny, settings=settings)
     library.add(texts)
     done = Event()
 
@@ -118,7 +120,7 @@ def test_no_reader_fails_while_documents_come_and_go(
         reader, asked = opened(), 0
         while not done.is_set():
             reader.rank(f"d{(number + asked) % 8:03}.txt", by="sdr" if asked % 4 == 3 else "default")
-            assert len(reader.describe()) >= 8 and reader.find_ids("river") is not None
+            assert len(reader.records()) >= 8 and reader.find_ids("river") is not None
             asked += 1
         return asked
 

@@ -123,7 +123,7 @@ def test_a_damaged_file_of_the_index_is_made_again(filled: Library, opened: Call
 def test_a_library_of_a_newer_schema_is_left_alone(
     tmp_path: Path, filled: Library, opened: Callable[[], Library]
 ) -> None:
-    newer = json.loads(filled._store.model.to_json()) | {"schema": 99, "later": True}
+    newer = json.loads(filled.store.model.to_json()) | {"schema": 99, "later": True}
     table = lancedb.connect(filled.address).open_table(store.DOCUMENTS)
     schema = table.schema.with_metadata({store.MODEL_KEY: json.dumps(newer)})
     lancedb.connect(tmp_path / "newer").create_table(store.DOCUMENTS, schema=schema)
@@ -138,7 +138,7 @@ def test_a_library_of_another_model_names_it(filled: Library, texts: Path, tmp_p
     (texts / "new.txt").write_text(made_up_text(9))
     with pytest.raises(LongmatchError) as error:
         other.add(texts)
-    assert filled._store.model.backbone in sentence(error)
+    assert filled.store.model.backbone in sentence(error)
     assert "longmatch index" in str(error.value)
     assert len(filled) == 8
 
@@ -153,7 +153,7 @@ def test_a_library_made_before_the_backbone_learnt_names_both(
     (texts / "new.txt").write_text(made_up_text(9))
     with pytest.raises(LongmatchError) as error:
         Library(filled.address, learnt).add(texts)
-    name = filled._store.model.backbone
+    name = filled.store.model.backbone
     assert f"the model {name}, and this is {name} with the change {learnt.backbone.change}" in sentence(error)
     again = Library(filled.address, learnt)
     again.reencode()

@@ -8,6 +8,7 @@ import pytest
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
 from longmatch.library.search.hierarchical import SENTENCES, normalised_scores, paragraphs_of, sample_paragraphs
+from longmatch.library.settings import LibrarySettings
 from longmatch.models.sdr.matcher import SdrMatcher
 from longmatch.models.sdr.score import Paragraphs
 from tests.library.tiny import made_up_text
@@ -21,13 +22,13 @@ def many(tmp_path_factory: pytest.TempPathFactory, tiny: HybridMatcher) -> Libra
     for number in range(80):
         paragraphs = (made_up_text(number + 100 * part, sentences=4) for part in range(6))
         (place / "texts" / f"d{number:03}.txt").write_text("\n\n".join(paragraphs))
-    made = Library(place / "library", tiny, candidates=10)
+    made = Library(place / "library", tiny, settings=LibrarySettings(candidates=10))
     made.add(place / "texts")
     return made
 
 
 def test_a_small_library_ranks_as_sdr_does_in_memory(many: Library, tiny: HybridMatcher) -> None:
-    whole = Library(many.address, tiny, candidates=100)
+    whole = Library(many.address, tiny, settings=LibrarySettings(candidates=100))
     documents = list(whole.documents)
     query = next(document for document in documents if document.id == "d004.txt")
     exact = SdrMatcher(tiny.backbone).rank(query, documents, k=79)
@@ -40,7 +41,7 @@ def test_a_small_library_ranks_as_sdr_does_in_memory(many: Library, tiny: Hybrid
 
 
 def test_a_sample_of_a_sixth_of_the_paragraphs_moves_scores_by_less_than_a_tenth_of_their_spread(many: Library) -> None:
-    searcher = many._searcher()
+    searcher = many.searcher()
     rows = searcher.store.fetch(list(many), SENTENCES)
     together = Paragraphs.join([paragraphs_of(row) for row in rows])
     sample = sample_paragraphs(searcher.store, list(many), documents=27, each=3)
@@ -55,7 +56,7 @@ def test_a_sample_of_a_sixth_of_the_paragraphs_moves_scores_by_less_than_a_tenth
 
 
 def test_the_sample_does_not_depend_on_the_order_of_documents(many: Library) -> None:
-    searcher = many._searcher()
+    searcher = many.searcher()
     ids = list(many)
     forward, backward = (
         sample_paragraphs(searcher.store, ids, 10, 2),

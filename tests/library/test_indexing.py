@@ -2,15 +2,22 @@
 
 import json
 import os
+import signal
+from _thread import interrupt_main
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Lock
+from time import sleep
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read
 from longmatch.library import files
+from longmatch.library.indexing import Pipeline
 from longmatch.library.library import Library
 from longmatch.library.writer import Writer
 from tests.library.tiny import made_up_text, tiny_matcher, write_texts
@@ -138,7 +145,7 @@ def test_a_library_can_be_encoded_again_with_another_model(library: Library, tex
     made.add(texts)
     ranked = [[(hit.id, hit.score) for hit in asked.rank("d002.txt")] for asked in (other, made)]
     assert ranked[0] == ranked[1]
-    vectors = [asked._searcher().index.live_column("means") for asked in (other, made)]
+    vectors = [asked.searcher().index.live_column("means") for asked in (other, made)]
     assert np.allclose(vectors[0], vectors[1])
 
 
@@ -176,8 +183,8 @@ def test_a_file_whose_time_alone_changed_is_read_once_more_and_no_further(
     library.add(texts)
     os.utime(texts / "d000.txt", (1.5e9, 1.5e9))
     hashed: list[str] = []
-    content_of = files._hash
-    monkeypatch.setattr(files, "_hash", lambda path: hashed.append(path.name) or content_of(path))
+    content_of = files.file_hash
+    monkeypatch.setattr(files, "file_hash", lambda path: hashed.append(path.name) or content_of(path))
     for _ in range(3):
         assert library.add(texts).unchanged == 8
     assert hashed == ["d000.txt"]
@@ -189,7 +196,7 @@ def test_what_another_process_adds_is_seen_by_every_verb(tiny, texts: Path, tmp_
     theirs.add(texts / "d000.txt")
     assert len(mine) == 1
     theirs.add(texts / "d001.txt")
-    assert [row["id"] for row in mine.describe()] == ["d000.txt", "d001.txt"]
+    assert [row["id"] for row in mine.records()] == ["d000.txt", "d001.txt"]
     theirs.add(texts / "d002.txt")
     assert mine.summary()["documents"] == 3
     theirs.add(texts / "d003.txt")
@@ -205,3 +212,124 @@ def test_equal_ids_are_numbered_past_those_of_other_files_and_kept(library: Libr
     (tmp_path / "a.jsonl").write_text((tmp_path / "a.jsonl").read_text() + "\n")
     done = library.add(tmp_path)
     assert (done.added, done.replaced, done.unchanged) == ([], [], 6)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(), max_size=12))
+def test_items_leave_in_the_order_they_came(numbers):
+    left = []
+    with Pipeline([lambda n: n * 2, lambda n: n + 1, left.append]) as pipeline:
+        for number in numbers:
+            pipeline.put(number)
+    assert left == [number * 2 + 1 for number in numbers]
+
+
+def test_one_stage_works_while_the_next_does():
+    second_began, first_came_again = Event(), Event()
+
+    def first(number: int) -> int:
+        if number == 2:
+            assert second_began.wait(10)
+            first_came_again.set()
+        return number
+
+    def second(number: int) -> None:
+        if number == 1:
+            second_began.set()
+            assert first_came_again.wait(10)  # comes only if the first stage goes on meanwhile
+
+    with Pipeline([first, second]) as pipeline:
+        pipeline.put(1)
+        pipeline.put(2)
+
+
+def test_few_items_are_on_the_line_at_once():
+    lock, on_line, most = Lock(), set(), 0
+
+    def leave(number: int) -> None:
+        with lock:
+            on_line.discard(number)
+
+    with Pipeline([lambda n: n, lambda n: n, leave]) as pipeline:
+        for number in range(200):
+            pipeline.put(number)
+            with lock:
+                on_line.add(number)
+                most = max(most, len(on_line))
+    assert most <= 7  # one in each of three stages, one before each, and the one just handed over
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2])
+def test_an_error_is_raised_after_what_came_before_it_and_without_what_came_after(stage):
+    left = []
+
+    def maybe(number: int) -> int:
+        if number == 5:
+            raise ValueError("five")
+        return number
+
+    stages = [lambda n: n, lambda n: n, lambda n: n]
+    stages[stage] = maybe
+    with pytest.raises(ValueError, match="five"), Pipeline([*stages, left.append]) as pipeline:
+        for number in range(100):
+            pipeline.put(number)
+    assert left == [0, 1, 2, 3, 4]
+
+
+def test_of_two_errors_the_one_of_the_earlier_item_is_raised():
+    second_failed = Event()
+
+    def first(number: int) -> int:
+        if number == 2:
+            second_failed.set()
+            raise ValueError("the later item, earlier in time")
+        return number
+
+    def last(number: int) -> None:
+        assert second_failed.wait(10)
+        raise ValueError("the earlier item")
+
+    with pytest.raises(ValueError, match="the earlier item"), Pipeline([first, last]) as pipeline:
+        pipeline.put(1)
+        pipeline.put(2)
+
+
+def test_an_interruption_drops_what_is_on_the_line_and_stops_a_long_stage():
+    began, left = Event(), []
+
+    def long(number: int) -> int:
+        began.set()
+        while True:
+            pipeline.check()
+
+    with pytest.raises(KeyboardInterrupt), Pipeline([long, left.append]) as pipeline:
+        pipeline.put(1)
+        assert began.wait(10)
+        raise KeyboardInterrupt
+    assert not left
+
+
+@pytest.fixture
+def heeds_interrupts():
+    """As in a terminal; a background job inherits that they are ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeds_interrupts")
+def test_interrupts_while_it_waits_for_the_end_keep_what_has_come_to_the_last_stage():
+    left, waiting = [], Event()
+
+    def keep(number: int) -> None:
+        assert waiting.wait(10)
+        for _ in range(2):
+            interrupt_main()
+            sleep(0.1)
+        left.append(number)
+
+    with pytest.raises(KeyboardInterrupt), Pipeline([lambda n: n, keep]) as pipeline:
+        pipeline.put(1)
+        waiting.set()
+    assert left == [1]
+    assert not any(thread.is_alive() for thread in pipeline.threads)

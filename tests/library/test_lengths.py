@@ -9,13 +9,14 @@ from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import foreign_text
 
 
 @pytest.fixture
 def library(tmp_path: Path, tiny: HybridMatcher) -> Library:
     """One that scores candidates alone, by the frequencies of all documents."""
-    return Library(tmp_path / "library", tiny, candidates=4)
+    return Library(tmp_path / "library", tiny, settings=LibrarySettings(candidates=4))
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_a_library_lifts_long_documents_as_memory_does(library: Library, texts: 
     sides = held.similarities(question, ("length",))
     assert sides["length"].max() > 1.1
     exact = dict(zip(ids, tiny.score(question, held).tolist(), strict=True))
-    searcher = library._searcher()
+    searcher = library.searcher()
     best = score_candidates(Query.of(question, searcher.index), ids, searcher.store, tiny.statistics)
     assert dict(zip(best.ids, best.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
 

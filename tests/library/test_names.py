@@ -13,6 +13,7 @@ from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import StoredComparison, score_candidates
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import WORDS, made_up_text
 
 SIZE = 40
@@ -47,7 +48,7 @@ def texts(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path, weighed: HybridMatcher) -> Library:
-    return Library(tmp_path / "library", weighed, candidates=4)
+    return Library(tmp_path / "library", weighed, settings=LibrarySettings(candidates=4))
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def assert_as_in_memory(library: Library, folder: Path, weighed: HybridMatcher, 
     documents = [read(path) for path in sorted(folder.iterdir())]
     everything = weighed.encode(documents)
     collection = Collection.of(everything, weighed.statistics)
-    searcher = library._searcher()
+    searcher = library.searcher()
     queries = [*weighed.encode([outside]), everything[3], everything[-1]]
     for query in queries:
         expected = collection.similarities(query, ["named"])["named"]
@@ -111,7 +112,7 @@ def test_a_library_without_titles_names_nothing(library: Library, texts: Path) -
     for number, path in enumerate(sorted(texts.iterdir())):
         path.write_text(f"# {number}\n\n{made_up_text(number)}")
     library.add(texts)
-    searcher = library._searcher()
+    searcher = library.searcher()
     assert searcher.index.titles.terms.size == 0
     assert searcher.explain(*searcher.encodings(["d001.md", "d002.md"])).similarities["named"].tolist() == [0]
     assert len(library.rank("d001.md", k=3)) == 3

@@ -16,6 +16,7 @@ from longmatch.documents.read import read
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library
 from longmatch.library.rows import to_table
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text, write_texts
 
 ADDRESS = "s3://shelf/papers"
@@ -78,12 +79,12 @@ def test_a_machine_that_has_nothing_of_it_yet_gets_the_same_answers(
 
 
 @pytest.mark.usefixtures("storage")
-def test_two_machines_may_add_at_once(tiny: HybridMatcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_machines_may_add_at_once(tiny: HybridMatcher, tmp_path: Path) -> None:
     Library(ADDRESS, tiny).add(write_texts(tmp_path / "start", range(3)))
     machines = []
     for number in range(2):
-        library = Library(ADDRESS, tiny, create=False)
-        monkeypatch.setattr(type(library), "_folder", property(lambda self: tmp_path / f"machine-{id(self)}"))
+        settings = LibrarySettings(index_folder=tmp_path / f"machine-{number}")
+        library = Library(ADDRESS, tiny, create=False, settings=settings)
         texts = write_texts(tmp_path / f"texts-{number}", range(100 * (number + 1), 100 * (number + 1) + 12))
         machines.append(threading.Thread(target=partial(library.add, texts)))
     for machine in machines:
@@ -96,22 +97,20 @@ def test_two_machines_may_add_at_once(tiny: HybridMatcher, tmp_path: Path, monke
 
 
 @pytest.mark.usefixtures("storage")
-def test_a_machine_finds_what_another_has_added_while_it_wrote(
-    tiny: HybridMatcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, there = Library(ADDRESS, tiny), Library(ADDRESS, tiny)
-    monkeypatch.setattr(Library, "_folder", property(lambda self: tmp_path / ("here" if self is here else "there")))
+def test_a_machine_finds_what_another_has_added_while_it_wrote(tiny: HybridMatcher, tmp_path: Path) -> None:
+    places = (tmp_path / "here", tmp_path / "there")
+    here, there = (Library(ADDRESS, tiny, settings=LibrarySettings(index_folder=place)) for place in places)
     here.add(write_texts(tmp_path / "start", range(3)))
-    with here._writer() as writer:
+    with here.writer() as writer:
         there.add(write_texts(tmp_path / "theirs", range(100, 103)))
         writer.put(to_table(tiny.encode([read(write_texts(tmp_path / "ours", range(200, 201)) / "d200.txt")])))
-        writer.finish(exact_below=1_000)
+        writer.finish()
     assert {hit.id for hit in here.rank("d000.txt", k=9)} == set(here) - {"d000.txt"}
 
 
 @pytest.mark.usefixtures("storage")
 def test_parts_written_by_workers_are_committed_there_too(tiny: HybridMatcher, texts: Path, library: Library) -> None:
-    from longmatch.distributed.encoding import DocumentToEncode, EncodeWorker
+    from longmatch.distributed.indexing import DocumentToEncode, EncodeWorker
     from longmatch.distributed.journal import FinishedStep, commit_all
 
     far = Library(ADDRESS, tiny)
@@ -124,7 +123,7 @@ def test_parts_written_by_workers_are_committed_there_too(tiny: HybridMatcher, t
     picked = [DocumentToEncode(place, document.id, document.source) for place, document in enumerate(documents)]
     fragments, _ = encoder.encode([picked], documents)
     assert len(far) == 2  # not to be seen yet
-    with far._writer() as writer:
+    with far.writer() as writer:
         commit_all(writer, [FinishedStep(0, fragments, [one.id for one in picked])], ())
     library.add(texts)
     assert answers(far) == answers(library)

@@ -1,16 +1,17 @@
 """Pairs and groups of near-duplicates, found without comparing everything with everything."""
 
-from itertools import combinations
+import random
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
 
 from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
-from longmatch.library import pair_search
 from longmatch.library.library import Library
-from longmatch.library.shared_text import least_shared
-from longmatch.library.shingle_table import ShingleTable
+from longmatch.library.pairs import grouped
+from longmatch.library.settings import LibrarySettings
+from longmatch.library.shared_text import ShingleTable, least_shared
 from tests.library.tiny import made_up_text, write_texts
 
 
@@ -33,7 +34,7 @@ def test_near_duplicates_are_grouped(copies: Library) -> None:
 
 def all_compared(library: Library) -> dict[tuple[str, str], Explanation]:
     """Every document compared with every other, as `rank` does it."""
-    searcher, ids = library._searcher(), list(library)
+    searcher, ids = library.searcher(), list(library)
     encodings = dict(zip(ids, searcher.encodings(ids), strict=True))
     return {(a, b): searcher.explain(encodings[a], encodings[b]) for a, b in combinations(ids, 2)}
 
@@ -66,20 +67,17 @@ def test_related_pairs_are_listed_by_their_probability_from_the_minimum_on(examp
     assert [pair.probability for pair in example_library.pairs().pairs] == [p for p in probabilities if p >= 0.5]
 
 
-def test_related_documents_are_searched_for_up_to_a_limit(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_related_documents_are_searched_for_up_to_a_limit(tmp_path: Path, tiny: HybridMatcher) -> None:
+    settings = LibrarySettings(nearest=12, most_nearest=12, nearly_copies=1.1)  # tiny finds any two sentences alike
+    library = Library(tmp_path / "library", tiny, settings=settings)
     library.add(write_texts(tmp_path / "texts", range(110)))
-    monkeypatch.setattr(pair_search, "MOST_NEAREST", pair_search.NEAREST)
-    monkeypatch.setattr(pair_search, "NEARLY_COPIES", 1.1)  # the tiny model finds any two sentences alike
     found = library.pairs(minimum=0.0)  # all that are judged are partners
-    assert found.total == found.looked_at <= 110 * 3 * pair_search.NEAREST < 110 * 109 / 2
+    assert found.total == found.looked_at <= 110 * 3 * 12 < 110 * 109 / 2
 
 
-def test_where_few_belong_together_few_pairs_are_looked_at(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pair_search, "NEARLY_COPIES", 0.97)  # the tiny model finds any two sentences alike
+def test_where_few_belong_together_few_pairs_are_looked_at(tmp_path: Path, tiny: HybridMatcher) -> None:
+    settings = LibrarySettings(nearly_copies=0.97)  # the tiny model finds any two sentences alike
+    library = Library(tmp_path / "library", tiny, settings=settings)
     folder = write_texts(tmp_path / "texts", range(100))
     (folder / "copy.txt").write_text(made_up_text(3) + " Added later on.")
     library.add(folder)
@@ -168,8 +166,36 @@ def test_where_no_pair_reaches_the_minimum_the_closest_is_named(library: Library
 
 @pytest.mark.parametrize("entries", [10**6, 500])
 def test_documents_that_share_a_rare_passage_are_candidates_also_by_a_sample(mixed: Library, entries: int) -> None:
-    table = ShingleTable.of(mixed._store, entries)
+    table = ShingleTable.of(mixed.store, entries)
     assert (table.rate > 1) == (entries == 500)
     found = table.candidates(least_shared)
     best = sorted(found, key=lambda pair: -found[pair])[:3]
     assert set(best) == {("copy.md", "t03.md"), ("t04.md", "version.md"), ("pasted.md", "t05.md")}
+
+
+def test_a_chain_is_no_group():
+    names = [f"d{n:02}" for n in range(36)]
+    groups = grouped(pairwise(names))
+    assert max(map(len, groups)) == 2
+
+
+def test_a_clique_is_one_and_a_stray_pair_does_not_join_two():
+    one, two = [f"a{n}" for n in range(6)], [f"b{n}" for n in range(4)]
+    pairs = [*combinations(one, 2), *combinations(two, 2), ("a0", "b0")]
+    random.Random(0).shuffle(pairs)
+    assert grouped(sorted(pairs, key=lambda pair: pair == ("a0", "b0"))) == (tuple(one), tuple(two))
+
+
+def test_a_member_that_lacks_few_pairs_still_belongs():
+    names = [f"a{n}" for n in range(8)]
+    pairs = [pair for pair in combinations(names, 2) if pair not in {("a0", "a7"), ("a1", "a6")}]
+    assert grouped(pairs) == (tuple(names),)
+
+
+def test_members_of_every_group_are_mostly_paired():
+    chance = random.Random(3)
+    names = [f"n{n:02}" for n in range(30)]
+    pairs = [pair for pair in combinations(names, 2) if chance.random() < 0.4]
+    for group in grouped(pairs):
+        possible = len(group) * (len(group) - 1) / 2
+        assert sum(pair in set(pairs) for pair in combinations(group, 2)) >= possible / 2

@@ -17,6 +17,7 @@ from longmatch.library.library import Library
 from longmatch.library.search.candidates import find_candidates
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates
+from longmatch.library.settings import LibrarySettings
 from tests.conftest import EXAMPLES
 from tests.library.tiny import made_up_text, write_texts
 
@@ -28,7 +29,7 @@ QUERIES = ("the-stream-that-turned.md", "tower-repair-report.pdf", "cranes-over-
 def many(tmp_path_factory: pytest.TempPathFactory, tiny: HybridMatcher) -> Library:
     """Sixty documents, of which only the best four of each side are scored."""
     place = tmp_path_factory.mktemp("many")
-    made = Library(place / "library", tiny, candidates=4)
+    made = Library(place / "library", tiny, settings=LibrarySettings(candidates=4))
     made.add(write_texts(place / "texts", range(60)))
     return made
 
@@ -75,7 +76,7 @@ def test_two_stages_give_the_scores_and_probabilities_of_the_whole_collection(
     many: Library, tiny: HybridMatcher
 ) -> None:
     query = tiny.encode([read_text_string(made_up_text(500), "asked")])[0]
-    searcher = many._searcher()
+    searcher = many.searcher()
     everything = searcher.encodings(list(many))
     exact = tiny.collect(everything).judge(query, tiny.statistics)
     best = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, searcher.statistics)
@@ -88,7 +89,7 @@ def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, 
     scales = {name: Scale(0.5, 0.02, 0.05) for name in SIDES}
     heavy = replace(tiny.statistics, calibration=Calibration(scales, slope=0.5, bias=-1.0))
     query = tiny.encode([replace(read_text_string(made_up_text(500), "asked"), title="flood of the river bank")])[0]
-    searcher = many._searcher()
+    searcher = many.searcher()
     everything = searcher.encodings(list(many))
     assert any(e.document.title for e in everything)
     exact = Collection.of(everything, heavy).scores(query, heavy)
@@ -98,7 +99,7 @@ def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, 
 
 
 def test_few_candidates_hold_nearly_all_of_the_best(many: Library) -> None:
-    searcher = many._searcher()
+    searcher = many.searcher()
     kept = []
     for query in list(many)[:10]:
         weighed = Query.of(searcher.encodings([query])[0], searcher.index, query)
@@ -141,14 +142,14 @@ def test_the_approximate_index_finds_nearly_what_the_exact_product_finds(tmp_pat
     folder = write_texts(tmp_path / "texts", range(300))
     exact = Library(tmp_path / "library", tiny)
     exact.add(folder)
-    approximate = Library(tmp_path / "library", tiny, exact_below=100)
+    approximate = Library(tmp_path / "library", tiny, settings=LibrarySettings(exact_below=100))
     approximate.add(folder)
-    assert approximate._store.has_vector_index()
-    vectors = exact._searcher().index.live_column("means")
+    assert approximate.store.has_vector_index()
+    vectors = exact.searcher().index.live_column("means")
     asked = vectors[7]
     best = set(np.argsort(-(vectors @ asked))[:10])
-    ids = [id for segment in exact._searcher().index.segments for id in segment.ids]
-    near = approximate._store.nearest(asked, 10, None)
+    ids = [id for segment in exact.searcher().index.segments for id in segment.ids]
+    near = approximate.store.nearest(asked, 10, None)
     assert len(set(near) & {ids[i] for i in best}) >= 8
     assert [h.id for h in approximate.rank("d007.txt", k=3)] == [h.id for h in exact.rank("d007.txt", k=3)]
 

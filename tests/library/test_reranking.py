@@ -109,7 +109,7 @@ def test_a_document_whose_text_is_gone_is_named(
 ) -> None:
     shutil.copytree(made.address, place / "bare")
     library = Library(place / "bare", tiny)
-    library._store._documents.update(where="id = 'w0-1'", values={"text": ""})
+    library.store.documents.update(where="id = 'w0-1'", values={"text": ""})
     shutil.rmtree(place / "bare" / "index")  # its records hold the text too
     with pytest.raises(LibraryError, match=r"holds no text of w0-1, so .* cannot read it") as error:
         Library(place / "bare", tiny).rank(QUERY, k=100, rerank=model)

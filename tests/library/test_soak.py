@@ -7,6 +7,7 @@ from benchmarks.soak import Soak
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text, write_texts
 
 
@@ -43,13 +44,13 @@ def test_an_empty_library_opened_once_sees_what_another_handle_commits(
     assert len(reader) == 8
 
 
-def test_the_tables_are_opened_anew_after_many_commits(library: Library, texts: Path, monkeypatch) -> None:
-    monkeypatch.setattr("longmatch.library.store.MAX_VERSIONS", 3)
+def test_the_tables_are_opened_anew_after_many_commits(tmp_path: Path, tiny: HybridMatcher, texts: Path) -> None:
+    library = Library(tmp_path / "library", tiny, settings=LibrarySettings(reopened_after=3))
     library.add(texts)
-    opened = library._store._database
+    opened = library.store.database
     for salt in range(1, 5):
         library.add(write_texts(texts, range(1), salt=salt))
-    assert library._store._database is not opened  # what was cached of old versions is gone with it
+    assert library.store.database is not opened  # what was cached of old versions is gone with it
     assert library.show("d000.txt").text == made_up_text(4000)
 
 

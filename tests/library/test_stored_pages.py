@@ -29,7 +29,7 @@ def test_passages_of_hits_name_the_page_their_document_gives(library: Library, t
 def test_a_library_made_before_pages_were_kept_is_asked_and_grows(library: Library, texts: Path) -> None:
     write_pdf(texts / "long.pdf")
     library.add(texts)
-    library._store._documents.drop_columns(["page_breaks"])
+    library.store.documents.drop_columns(["page_breaks"])
     old = Library(library.address, library.matcher)
     assert len(old.rank("long.pdf", k=3)) == 3
     write_pdf(texts / "new.pdf")

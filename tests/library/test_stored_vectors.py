@@ -72,4 +72,4 @@ def test_a_library_says_how_its_vectors_were_computed(library: Library, texts: P
 
 def kept(library: Library) -> pa.DataType:
     """The type of the column."""
-    return library._store._documents.schema.field("vectors").type
+    return library.store.documents.schema.field("vectors").type

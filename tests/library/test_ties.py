@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
-from longmatch.library import pair_search
 from longmatch.library.library import Library
 from longmatch.library.pair_search import nearest_documents
 from longmatch.library.search.candidates import highest
 from longmatch.library.search.encode import Query
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text
 
 COPIES, TEXTS = 7, 5
@@ -43,7 +43,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory, tiny: HybridMatcher) -> 
         place = tmp_path_factory.mktemp("ties")
         ids = sorted(texts())
         random.Random(seed).shuffle(ids)
-        library = Library(place / "library", tiny, candidates=4)
+        library = Library(place / "library", tiny, settings=LibrarySettings(candidates=4))
         for start in range(0, len(ids), step):
             rows = [json.dumps({"id": id, "text": texts()[id]}) for id in ids[start : start + step]]
             (place / f"{start}.jsonl").write_text("\n".join(rows))
@@ -77,7 +77,7 @@ def test_what_a_search_finds_is_cut_by_id(libraries: list[Library]):
 
 def test_neighbours_are_cut_by_id(libraries: list[Library]):
     def near(library: Library) -> list[set[str]]:
-        searcher = library._searcher()
+        searcher = library.searcher()
         queries = [Query.of_indexed(id, searcher.index) for id in ("g0", "a3")]
         return nearest_documents(queries, searcher.index, searcher.scope(), 3)
 
@@ -85,11 +85,9 @@ def test_neighbours_are_cut_by_id(libraries: list[Library]):
     assert {"a0", "b0", "c0"} <= first
 
 
-def test_pairs_and_groups_do_not_depend_on_the_order_of_adding(
-    libraries: list[Library], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(pair_search, "NEAREST", 3)
-    monkeypatch.setattr(pair_search, "BLOCK", 4)
+def test_pairs_and_groups_do_not_depend_on_the_order_of_adding(libraries: list[Library], tiny: HybridMatcher):
+    settings = LibrarySettings(nearest=3, pair_block=4)
+    libraries = [Library(library.address, tiny, settings=settings) for library in libraries]
     for minimum in (0.3, 0.9, 1.1):
         same(libraries, lambda library, minimum=minimum: library.pairs(minimum).to_dict())
 

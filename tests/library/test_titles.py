@@ -13,6 +13,7 @@ from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import score_candidates
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text
 
 SIZE = 30
@@ -43,7 +44,7 @@ def texts(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def library(tmp_path: Path, weighed: HybridMatcher) -> Library:
-    return Library(tmp_path / "library", weighed, candidates=4)
+    return Library(tmp_path / "library", weighed, settings=LibrarySettings(candidates=4))
 
 
 def test_a_library_scores_titles_as_memory_does(library: Library, texts: Path, weighed: HybridMatcher) -> None:
@@ -53,7 +54,7 @@ def test_a_library_scores_titles_as_memory_does(library: Library, texts: Path, w
     everything = weighed.encode(documents)
     held = Collection.of(everything, weighed.statistics)
     assert {"title", "cites_title"} <= set(held.rarity.calibration(weighed.statistics).sides)
-    searcher = library._searcher()
+    searcher = library.searcher()
     for query in (*weighed.encode([read_text_string(made_up_text(500), "asked")]), everything[3]):
         exact = dict(zip(ids, held.scores(query, weighed.statistics).tolist(), strict=True))
         best = score_candidates(Query.of(query, searcher.index), ids, searcher.store, weighed.statistics)
@@ -72,12 +73,12 @@ def test_a_library_made_before_titles_had_vectors_is_asked_and_grows_and_does_no
     library: Library, texts: Path, weighed: HybridMatcher
 ) -> None:
     library.add(texts)
-    library._store._documents.drop_columns(["title_vector"])
-    old = Library(library.address, weighed, candidates=4)
+    library.store.documents.drop_columns(["title_vector"])
+    old = Library(library.address, weighed, settings=LibrarySettings(candidates=4))
     assert len(old.rank("d003.md", k=5)) == 5
     (texts / "new.md").write_text(f"# Council road gate and river bank flood\n\n{made_up_text(77)}\n")
     old.add(texts)
-    assert not old._searcher().index.live_column("title_vectors").any()
+    assert not old.searcher().index.live_column("title_vectors").any()
     hits = old.rank("new.md", k=3)
     matches = [old.compare("new.md", hit.id) for hit in hits]
     assert [match.parts["cites_title"] for match in matches] == [0, 0, 0]
@@ -88,11 +89,11 @@ def test_encoding_again_gives_an_old_library_the_vectors_of_its_titles(
 ) -> None:
     library.add(texts)
     before = [(hit.id, hit.score) for hit in library.rank("d003.md", k=5)]
-    library._store._documents.drop_columns(["title_vector"])
-    old = Library(library.address, weighed, candidates=4)
-    assert old._store.lacks_columns
+    library.store.documents.drop_columns(["title_vector"])
+    old = Library(library.address, weighed, settings=LibrarySettings(candidates=4))
+    assert old.store.lacks_columns
     old.reencode()
-    assert not old._store.lacks_columns
+    assert not old.store.lacks_columns
     after = [(hit.id, hit.score) for hit in old.rank("d003.md", k=5)]
     assert [id for id, _ in after] == [id for id, _ in before]
     assert [score for _, score in after] == pytest.approx([score for _, score in before], abs=1e-3)

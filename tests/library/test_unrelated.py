@@ -12,6 +12,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.default.unrelated import Level, Unrelated
 from longmatch.documents.read import read
 from longmatch.library.library import Library
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text, write_texts
 
 
@@ -37,7 +38,7 @@ def test_the_manifest_keeps_what_memory_finds_in_the_same_documents(
 ) -> None:
     library.add(texts)
     assert_close(kept(library), in_memory(tiny, texts))
-    assert opened()._searcher().index.unrelated == kept(library) == library._searcher().index.unrelated
+    assert opened().searcher().index.unrelated == kept(library) == library.searcher().index.unrelated
 
 
 def test_it_is_renewed_when_the_library_grows_and_when_it_shrinks(
@@ -94,9 +95,9 @@ def test_in_a_library_of_titles_the_probability_is_the_same_both_ways_and_that_o
     for number in range(24):
         title = " ".join(made_up_text(number + 5).split()[: 5 + number % 4])
         (folder / f"d{number:03}.md").write_text(f"# {title}\n\n{made_up_text(number, 4 + number)}\n")
-    library = Library(tmp_path / "library", tiny, candidates=4)
+    library = Library(tmp_path / "library", tiny, settings=LibrarySettings(candidates=4))
     library.add(folder)
-    assert library._searcher().index.trust[1] > 0
+    assert library.searcher().index.trust[1] > 0
     for hit in library.rank("d003.md", k=5):
         there, back = library.compare("d003.md", hit.id), library.compare(hit.id, "d003.md")
         assert there.probability == pytest.approx(back.probability, abs=1e-6)

@@ -10,6 +10,8 @@ import numpy as np
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import shipped_statistics
 from longmatch.encoders.backbone import Backbone
+from longmatch.library.library import Library
+from longmatch.library.settings import LibrarySettings
 from longmatch.matching.chance import Background
 from longmatch.ragged import unit_rows
 
@@ -28,6 +30,11 @@ def tiny_matcher(folder: Path, seed: int = 0) -> HybridMatcher:
     shipped = shipped_statistics()
     background = Background(unit_rows(vectors))
     return HybridMatcher(backbone, replace(shipped, sentences=background))
+
+
+def use_by_default(settings: LibrarySettings) -> None:
+    """What libraries use that are opened without settings, as by commands, in a process that a test has made."""
+    Library.__init__.__kwdefaults__["settings"] = settings
 
 
 def made_up_text(seed: int, sentences: int = 12) -> str:

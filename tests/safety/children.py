@@ -22,11 +22,12 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
 from longmatch.encoders.hardware import limit_threads
-from longmatch.library import indexing, library, store
+from longmatch.library import library
 from longmatch.library.errors import NotALibrary
 from longmatch.library.library import Library
 from longmatch.library.model import LibraryModel
-from tests.library.tiny import made_up_text, tiny_matcher
+from longmatch.library.settings import LibrarySettings
+from tests.library.tiny import made_up_text, tiny_matcher, use_by_default
 
 Answer: TypeAlias = tuple[str, float, int]  # id, score, digest of what is shown of it
 LONGEST = 120.0  # seconds, after which a process hangs
@@ -78,8 +79,7 @@ def prepare(model: Path) -> None:
     library.HybridMatcher = lambda: matcher  # type: ignore[misc,assignment]
     library.shipped_statistics = lambda: matcher.statistics  # type: ignore[assignment]
     LibraryModel.load_matcher = lambda self, address: matcher  # type: ignore[method-assign]
-    indexing.BATCH_DOCUMENTS = 2
-    store.MAX_FRAGMENTS = 3  # so that compacting is killed too
+    use_by_default(LibrarySettings(commit_documents=2, fragments=3))  # so that compacting is killed too
 
 
 def command(*words: object) -> Callable[[], None]:

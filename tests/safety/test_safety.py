@@ -32,5 +32,5 @@ def test_two_writers_at_once_both_succeed():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
 def test_a_full_disk_is_said_and_the_library_answers_as_before():
-    without = "index --reencode"  # its full-text index needs room: docs/library.md
+    without = "index --reencode"  # its full-text index needs room: docs/library-internals.md
     run("full_disk", "--times", "2", "--without", without)

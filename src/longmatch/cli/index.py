@@ -15,8 +15,8 @@ from longmatch.cli.progress import indexing, progress
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
+    from longmatch.library.changes import IndexingSummary, Prune
     from longmatch.library.files import DescribedFile
-    from longmatch.library.indexing import IndexingSummary, Prune
     from longmatch.library.library import Library
     from longmatch.library.watching import Watcher
 

@@ -12,7 +12,7 @@ from longmatch.cli.progress import indexing
 from longmatch.errors import LongmatchError, ReadError
 
 if TYPE_CHECKING:
-    from longmatch.library.indexing import IndexingSummary
+    from longmatch.library.changes import IndexingSummary
     from longmatch.library.library import Library
 
 SEARCH_MODELS = ("default", "sdr")  # the scores that a library can be ranked by

@@ -63,7 +63,7 @@ def on_ray(address: str, workers: int | None, cpus: float, gpus: float | None) -
     from longmatch.distributed.cluster import ray_module
 
     ray_module()
+    from longmatch.distributed.cluster import WorkerResources
     from longmatch.distributed.indexing import RayBackend
-    from longmatch.distributed.worker_pool import WorkerResources
 
-    return RayBackend(address, WorkerResources(cpus, gpus, workers))
+    return RayBackend(address, WorkerResources(cpus, gpus, workers or 0))

@@ -13,8 +13,7 @@ from longmatch.cli.output import Terminal, echo_json
 from longmatch.cli.progress import progress
 
 if TYPE_CHECKING:
-    from longmatch.library.differences import Differences
-    from longmatch.library.pairs import Pair, SimilarPairs
+    from longmatch.library.pairs import Differences, Pair, SimilarPairs
 
 LONGEST = 160  # characters of a passage shown
 STYLES = {"copy": "red", "version": "magenta", "template": "cyan", "reuse": "yellow", "related": "blue"}
@@ -108,7 +107,7 @@ def _print_pair(pair: "Pair", console: Console) -> None:
 def _changes(differences: "Differences") -> Text:
     """How much differs between two versions, and the first changes."""
     from longmatch.documents.document import brief
-    from longmatch.library.differences import COUNTS
+    from longmatch.library.pairs import COUNTS
     from longmatch.render.terminal.printable import printable
     from longmatch.render.wording import count
 

@@ -116,9 +116,10 @@ def rank(
         answer = search(library, asked, k, where, "sdr" if model == "sdr" else "default", second, unreadable)
         remarks = library.language_remarks(answer.query.language)
         if where and not answer.hits and not answer.hits.same:
+            from longmatch.library.finding import absent_keys
             from longmatch.render.wording import none_matches
 
-            nothing = none_matches(where, library.absent_keys(where), folder)
+            nothing = none_matches(where, absent_keys(library.store, where), folder)
     elif where:
         raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
     else:

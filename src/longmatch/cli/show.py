@@ -126,13 +126,14 @@ def _print_found(opened: "Library", library: str, find: str, where: str | None, 
 
 
 def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: str | None, as_json: bool) -> None:
+    from longmatch.library.finding import left_out
     from longmatch.render.terminal.printable import printable
 
     if as_json:
         echo_json({"facts": opened.summary(), "documents": listed})
         return
     if not listed and where:
-        for sentence in (f"No document of {library} matches the condition {where}", *opened.left_out(where)):
+        for sentence in (f"No document of {library} matches the condition {where}", *left_out(opened.store, where)):
             echo(sentence)
         return
     known = [name for name in ("author", "year") if any(row["metadata"].get(name) for row in listed)]
@@ -141,7 +142,7 @@ def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: 
         cells = [row["id"], row["title"], *(row["metadata"].get(name) or "" for name in known), row["language"]]
         table.add_row(*(Text(printable(str(cell))) for cell in cells), f"{row['words']:,}")
     Terminal().print(table)
-    for sentence in opened.left_out(where):
+    for sentence in left_out(opened.store, where):
         echo(sentence)
     _print_summary(opened.summary())
 
@@ -150,7 +151,3 @@ def _print_summary(facts: dict[str, Any]) -> None:
     computed = f" ({facts['computes']})" if facts["computes"] else ""
     encoded = f"encoded with {facts['backbone']}{computed}, vectors in {facts['vectors']}"
     echo(f"{facts['documents']:,} documents, {facts['words']:,} words; {encoded}")
-    if adapted := facts["adapted"]:
-        score = adapted["proof"]["score"]
-        proven = f"{score['before']:.3f} before, {score['after']:.3f} after (p = {score['p']:.4f})"
-        echo(f"Adapted to its documents at {adapted['when']}. Held-back passages found: {proven}.")

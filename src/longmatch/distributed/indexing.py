@@ -8,24 +8,102 @@ encoding worker, which fetches the texts from where they were read and writes te
 store. When all steps are finished, one commit makes everything visible, and the index is updated.
 """
 
+import socket
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from longmatch.distributed.cluster import absolute_address, connected, worker_error
-from longmatch.distributed.encoding import DocumentToEncode, EncodeWorker, EncodingStep, MakeMatcher
+from longmatch.distributed.cluster import WorkerPool, WorkerResources, absolute_address, connected, worker_error
 from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, commit_all, recover
 from longmatch.distributed.reading import BLOCK_BYTES, FileSummary, file_blocks, read_blocks
-from longmatch.distributed.worker_pool import WorkerPool, WorkerResources
+from longmatch.documents.document import Document
+from longmatch.library.changes import Changes, IndexingSummary, Prune
+from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.files import AnyFile, SourcePaths, Survey, survey
-from longmatch.library.indexing import Changes, IndexingSummary, Prune
 from longmatch.library.progress import IndexingProgress, OnProgress, Work
 from longmatch.library.writer import Writer
 
+if TYPE_CHECKING:
+    from longmatch.default.matcher import HybridMatcher
+
+MakeMatcher = Callable[[], "HybridMatcher"]
+
+BATCH = 64  # documents encoded together
 STEP_DOCUMENTS = 512
 MIN_CHARACTERS, MAX_CHARACTERS = 100_000, 16_000_000  # per step: few steps per worker, none too large
+
+
+@dataclass(frozen=True)
+class DocumentToEncode:
+    """A document to encode: its position in its block, and its id and source in the library."""
+
+    position: int
+    id: str
+    source: str
+
+
+@dataclass
+class EncodingStep:
+    """Documents that one worker encodes and writes as fragments of the store."""
+
+    number: int = 0
+    blocks: list[Any] = field(default_factory=list)  # Ray references to the documents of whole blocks
+    selected: list[list[DocumentToEncode]] = field(default_factory=list)  # of each block
+    documents: int = 0
+    characters: int = 0
+    files: list[dict[str, Any]] = field(default_factory=list)  # complete with this step
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids of the documents."""
+        return [document.id for block in self.selected for document in block]
+
+
+class EncodeWorker:
+    """A Ray actor. Nothing is loaded before `ready`, so that its errors reach the user as they are."""
+
+    def __init__(self, address: str, make_matcher: MakeMatcher | None, threads: int) -> None:
+        self._address, self._make_matcher, self._threads = address, make_matcher, threads
+
+    def ready(self) -> None:
+        """Load the model and check that it is the library's."""
+        from longmatch.encoders.hardware import limit_threads
+        from longmatch.library.store import Store
+
+        limit_threads(self._threads)
+        try:
+            store = Store.open(self._address)
+        except NotALibrary as error:
+            raise LibraryError(
+                f"{self._address} does not exist on the machine {socket.gethostname()}. Put the library where all "
+                "machines of the cluster can reach it: a shared folder or object storage."
+            ) from error
+        made = self._make_matcher() if self._make_matcher else store.model.load_matcher(self._address)
+        self._matcher = store.model.checked(made, self._address)
+        self._vector_type = store.model.vectors
+
+    def encode(
+        self, selected: Sequence[Sequence[DocumentToEncode]], *blocks: Sequence[Document]
+    ) -> tuple[list[str], int]:
+        """Encode and write the selected documents of some blocks; returns the fragments and the number of tokens."""
+        import pyarrow as pa
+
+        from longmatch.distributed.journal import write_fragments
+        from longmatch.library.rows import to_table
+
+        documents = [
+            replace(block[document.position], id=document.id, source=document.source)
+            for block, chosen in zip(blocks, selected, strict=True)
+            for document in chosen
+        ]
+        tables, tokens = [], 0
+        for start in range(0, len(documents), BATCH):
+            encodings = self._matcher.encode(documents[start : start + BATCH])
+            tables.append(to_table(encodings, self._vector_type))
+            tokens += sum(int(encoding.sentences.lengths.sum()) for encoding in encodings)
+        return write_fragments(self._address, pa.concat_tables(tables)), tokens
 
 
 @dataclass(frozen=True)
@@ -90,7 +168,7 @@ class _Run:
         size = sum(file.size for file in files.to_read) // (8 * allocation.workers)
         size = min(MAX_CHARACTERS, max(MIN_CHARACTERS, size))
         address = absolute_address(self.writer.store.address)
-        actor = ray.remote(**allocation.resources)(EncodeWorker)
+        actor = ray.remote(**allocation.options)(EncodeWorker)
         pool: WorkerPool[EncodingStep] = WorkerPool(
             ray,
             allocation.workers,

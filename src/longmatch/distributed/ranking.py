@@ -4,15 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from longmatch.distributed.cluster import absolute_address, connected
-from longmatch.distributed.encoding import MakeMatcher
-from longmatch.distributed.indexing import RayBackend
-from longmatch.distributed.worker_pool import WorkerPool
+from longmatch.distributed.cluster import WorkerPool, absolute_address, connected
+from longmatch.distributed.indexing import MakeMatcher, RayBackend
 from longmatch.documents.document import Document
 from longmatch.library.library import By
 from longmatch.matching.hits import Hits
-
-BATCH = 16  # queries per job
 
 
 @dataclass(frozen=True)
@@ -22,6 +18,7 @@ class RankOptions:
     k: int = 10
     where: str | None = None
     by: By = "default"
+    batch: int = 16  # queries per job
 
 
 class RankWorker:
@@ -51,7 +48,7 @@ def rank_on_ray(
     """Each query with its best matches in the library at `address`, in the order of the queries."""
     with connected(backend.address) as ray:
         allocation = backend.resources.allocate(ray.nodes())
-        actor = ray.remote(**allocation.resources)(RankWorker)
+        actor = ray.remote(**allocation.options)(RankWorker)
         pool: WorkerPool[tuple[int, list[Document]]] = WorkerPool(
             ray,
             allocation.workers,
@@ -61,15 +58,15 @@ def rank_on_ray(
         finished: dict[int, list[tuple[Document, Hits]]] = {}
         upcoming = 0
         with pool:
-            for (number, batch), hits in pool.work(_numbered_batches(queries)):
+            for (number, batch), hits in pool.work(_numbered_batches(queries, options.batch)):
                 finished[number] = list(zip(batch, hits, strict=True))
                 while upcoming in finished:
                     yield from finished.pop(upcoming)
                     upcoming += 1
 
 
-def _numbered_batches(queries: Iterable[Document]) -> Iterator[tuple[int, list[Document]]]:
+def _numbered_batches(queries: Iterable[Document], size: int) -> Iterator[tuple[int, list[Document]]]:
     remaining, number = iter(queries), 0
-    while batch := list(islice(remaining, BATCH)):
+    while batch := list(islice(remaining, size)):
         yield number, batch
         number += 1

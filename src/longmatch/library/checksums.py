@@ -7,17 +7,34 @@ now and then by a process that writes.
 
 import json
 import os
+import re
+import shutil
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
+
+from longmatch.library.errors import LibraryError
 
 BLOCK = 1 << 20
 GOOD_FOR = 7 * 86_400  # seconds before a file is checked again, however little it seems to have changed
 RECHECKED = 1 << 30  # bytes at most that one run of a writer checks again
 _MARK = ', "checksum": '
+LIST = "checksums.json"
+TABLES = ("documents", "files", "learnt")
+PARTS = ("_versions/*.manifest", "_deletions/*", "_indices/*/*", "data/*")  # of a table, as patterns
+DATA = "documents.lance/data/"
+FILES = "files.lance/"
+_DISK_FULL = re.compile(
+    r"No space left|requested and \d+ written|StorageFull|File too large|os error 2[78]\b|quota exceeded", re.I
+)
+_FORBIDDEN = re.compile(r"Permission denied|Read-only file system|os error (?:13|30|1)\b|AccessDenied", re.IGNORECASE)
+_UNREACHABLE = re.compile(
+    r"NoSuchBucket|error sending request|connect|timed? ?out|dns|credential|InvalidAccessKeyId|Signature|40[134]\b",
+    re.IGNORECASE,
+)
 
 
 def checksum(path: Path) -> int:
@@ -74,10 +91,14 @@ class CheckedFiles:
                 good[name] = self._good[name]
                 continue
             left -= state[0] if known else 0
-            if self._checksum(name) == checksums[name]:
-                good[name] = [*state, checksums[name], now]
-            elif self._state(name) is not None:
-                found.append(name)
+            try:
+                if checksum(self._folder / name) == checksums[name]:
+                    good[name] = [*state, checksums[name], now]
+                else:
+                    found.append(name)
+            except OSError:
+                if self._state(name) is not None:
+                    found.append(name)
         self._keep(good)
         return found
 
@@ -97,12 +118,6 @@ class CheckedFiles:
             return None
         return [stat.st_size, stat.st_mtime_ns]
 
-    def _checksum(self, name: str) -> int | None:
-        try:
-            return checksum(self._folder / name)
-        except OSError:
-            return None
-
     def _keep(self, good: dict[str, list[int]]) -> None:
         if good == self._good:
             return
@@ -121,3 +136,146 @@ def replace_text(path: Path, text: str) -> None:
         with suppress(OSError):
             new.unlink()
         raise
+
+
+class StoreChecks:
+    """Records checksums after every commit, and compares them when a library is opened.
+
+    Files of a commit whose process was killed before it recorded them are recorded with the next. Libraries in object
+    storage have no checksums: the storage has its own.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._folder = None if "://" in address else Path(address)
+        self.damaged: list[str] = []
+        self._versions: Mapping[str, int] = {}  # of the tables, as recorded
+
+    def check(self, recheck: bool = False) -> None:
+        """Find damaged files; raises LibraryError unless what is damaged is not needed for every question."""
+        if self._folder is not None:
+            self._refuse_addresses(self._folder)
+            listed, self._versions = self._listed(self._folder)
+            self.damaged = CheckedFiles(self._folder).damaged(listed, recheck) if listed else []
+            self._raise([name for name in self.damaged if not name.startswith((DATA, FILES))])
+
+    def _refuse_addresses(self, folder: Path) -> None:
+        """A table may say that its files are elsewhere, in storage that would be asked with the user's credentials."""
+        for manifest in folder.glob("*.lance/_versions/*.manifest"):
+            if b"://" in manifest.read_bytes():
+                raise LibraryError(
+                    f"{self._address} has files at another address ({manifest.relative_to(folder)}), which is not "
+                    "opened. Ask for a whole copy."
+                )
+
+    @property
+    def remark(self) -> str:
+        """A sentence where a folder's documents have no checksums to compare with; else empty."""
+        if self._folder is None or self._listed(self._folder)[0] or not any(self._folder.glob(f"{DATA}*")):
+            return ""
+        return (
+            f"{self._address} has no valid {LIST}, so damaged or changed files would not be noticed. The next change "
+            "of the library records what is there."
+        )
+
+    def first_damaged(self) -> str:
+        """The first file that is now missing or not as its checksum says, and which of both; empty for none."""
+        if self._folder is None:
+            return ""
+        listed, _ = self._listed(self._folder)
+        if gone := next((name for name in sorted(listed) if not (self._folder / name).exists()), None):
+            return f"{gone} is missing."
+        wrong = CheckedFiles(self._folder).damaged(listed, recheck=True)
+        return f"{wrong[0]} is damaged: its checksum is wrong." if wrong else ""
+
+    def check_version(self, table: str, version: int) -> None:
+        """Raise LibraryError if the latest commit of a table, which was opened after `check`, is lost."""
+        if version < self._versions.get(table, 0):
+            self._raise([f"{table}.lance/_versions"])
+
+    def need_documents(self) -> None:
+        """Raise LibraryError if a file of documents is damaged."""
+        self._raise([name for name in self.damaged if name.startswith(DATA)])
+
+    def need_files(self) -> None:
+        """Raise LibraryError if the records of the indexed files are damaged."""
+        if damaged := [name for name in self.damaged if name.startswith(FILES)]:
+            raise LibraryError(
+                f"{self._address}/{damaged[0]} is damaged: its checksum is wrong. Remove {self._address}/{FILES[:-1]} "
+                "and index again; unchanged documents are not encoded again."
+            )
+
+    def record(self, table: str, version: int) -> None:
+        """Record the checksums of new files, and the version of a table."""
+        if self._folder is None:
+            return
+        listed, versions = self._listed(self._folder)
+        found = {name: listed[name] if name in listed else checksum(self._folder / name) for name in self._files()}
+        replace_text(self._folder / LIST, to_checked_json({"files": found, "versions": {**versions, table: version}}))
+        CheckedFiles(self._folder).trust(found)
+
+    def forget(self) -> None:
+        """Forget all checksums, as before a library is made."""
+        if self._folder is not None:
+            (self._folder / LIST).unlink(missing_ok=True)
+
+    def _files(self) -> Iterator[str]:
+        assert self._folder is not None
+        for table in TABLES:
+            for pattern in PARTS:
+                for path in (self._folder / f"{table}.lance").glob(pattern):
+                    yield path.relative_to(self._folder).as_posix()
+
+    @staticmethod
+    def _listed(folder: Path) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        try:
+            listed = from_checked_json((folder / LIST).read_text(encoding="utf-8"))
+            return listed["files"], listed["versions"]
+        except (OSError, ValueError, KeyError):  # older libraries have none
+            return {}, {}
+
+    def _raise(self, damaged: list[str]) -> None:
+        if damaged:
+            raise LibraryError(
+                f"{self._address}/{damaged[0]} is damaged: its checksum is wrong. "
+                f"Restore it from a backup, or remove {self._address} and index again."
+            )
+
+
+@contextmanager
+def storage_errors(address: object) -> Iterator[None]:
+    """Turn errors of the storage into a LibraryError of one sentence."""
+    try:
+        yield
+    except MemoryError as error:
+        raise LibraryError(f"There is not enough memory for {address}. End other programs, and run again.") from error
+    except (OSError, RuntimeError, ValueError) as error:
+        raise LibraryError(_sentence(str(address), f"{type(error).__name__}: {error}")) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of the storage's own language; it is no Exception
+            raise
+        raise LibraryError(_sentence(str(address), f"{type(error).__name__}: {error}")) from error
+
+
+def _sentence(address: str, reason: str) -> str:
+    """What has gone wrong. Whether files are damaged, their checksums say, and no word of the engine."""
+    if damaged := StoreChecks(address).first_damaged():
+        return f"{address}/{damaged} Restore it from a backup, or remove {address} and index again."
+    is_full = False
+    with suppress(OSError):
+        is_full = shutil.disk_usage(address).free < 1 << 16
+    if is_full or _DISK_FULL.search(reason):
+        return f"The disk of {address} is full. Free some space and run again: what was stored stays."
+    if _FORBIDDEN.search(reason):
+        return f"{address} cannot be written. Check its permissions, or name another folder."
+    if "://" in address and _UNREACHABLE.search(reason):
+        return (
+            f"{address} cannot be reached. Check the name and the environment variables of the storage: "
+            "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and, outside Amazon, AWS_ENDPOINT."
+        )
+    line = " ".join(reason.split())
+    shortened = line[:120].rstrip(". ") + ("…" if len(line) > 120 else "")
+    return (
+        f"{address} could not be used ({shortened}); its files are not known to be damaged. Run again, and "
+        "report this if it comes back."
+    )

@@ -55,11 +55,7 @@ class IndexingStopped(KeyboardInterrupt):
 
     def __init__(self, address: str, before: int, after: int) -> None:
         new = max(0, after - before)
-        kept = f"{count(after, 'document')}, {new:,} of them new" if new else _nothing_new(after)
+        kept = f"{count(after, 'document')}, {f'{new:,}' if new else 'none'} of them new" if after else "nothing yet"
         again = "resume" if new else "start from the beginning"
         super().__init__(f"stopped. {address} keeps {kept}; run the same command again to {again}.")
         self.documents, self.new = after, new
-
-
-def _nothing_new(documents: int) -> str:
-    return f"{count(documents, 'document')}, none of them new" if documents else "nothing yet"

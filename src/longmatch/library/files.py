@@ -201,7 +201,7 @@ def _if_changed(
 def source_file(path: Path, source: str) -> SourceFile:
     """A file as it is now; its document is called by its name."""
     stat = path.stat()
-    return SourceFile(path, path.name, source, _hash(path), stat.st_size, stat.st_mtime_ns)
+    return SourceFile(path, path.name, source, file_hash(path), stat.st_size, stat.st_mtime_ns)
 
 
 def _is_readable_now(record: dict[str, Any]) -> bool:
@@ -219,7 +219,8 @@ def _settled(modified: int) -> int:
     return modified if time.time_ns() - modified > SETTLED * 1e9 else 0
 
 
-def _hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
+    """Of a file's content."""
     digest = blake2b(digest_size=HASH_DIGITS // 2)
     with path.open("rb") as file:
         while block := file.read(1 << 20):

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from longmatch.documents.document import Document, Sentence
+from longmatch.documents.document import Document
 from longmatch.documents.language import COMMON_WORDS, words_of
+from longmatch.library.conditions import parse
 from longmatch.library.store import Store
 from longmatch.matching.match import Passage
+from longmatch.render import wording
 
 SNIPPETS = 3  # of a document
 MOST_SEARCHED, AT_A_TIME = 2_000, 64  # documents whose text is searched for a phrase
@@ -51,10 +53,6 @@ class Wanted:
         """The SQL condition that a text has the phrases."""
         patterns = (rf"(?i)(^|\W){_spaced(phrase)}($|\W)".replace("'", "''") for phrase in self.phrases)
         return " AND ".join(f"regexp_like(text, '{pattern}')" for pattern in patterns)
-
-    def is_in(self, text: str) -> bool:
-        """Whether a text has all phrases; that it has the words the index knows."""
-        return all(pattern.search(text) for pattern in self.patterns)
 
     @cached_property
     def _sought(self) -> list[tuple[re.Pattern[str], int]]:
@@ -110,18 +108,13 @@ def snippets(document: Document, wanted: Wanted, most: int = SNIPPETS) -> list[S
         worth, marks = wanted.marks(sentence.of(document.readable))
         if worth:
             found.append((-worth, sentence.start, sentence, section, marks))
+    shown = []
     best = sorted(found, key=lambda row: row[:2])[:most]
-    return [
-        Snippet(_passage(document, sentence, section), document.page_at(sentence.start), marks)
-        for _, _, sentence, section, marks in sorted(best, key=lambda row: row[1])
-    ]
-
-
-def _passage(document: Document, sentence: Sentence, section: int) -> Passage:
-    start, end = sentence.start, sentence.end
-    return Passage(
-        sentence.of(document.text), start, end, document.sections[section].heading, document.plain[start:end]
-    )
+    for _, start, sentence, section, marks in sorted(best, key=lambda row: row[1]):
+        texts = sentence.of(document.text), start, sentence.end
+        passage = Passage(*texts, document.sections[section].heading, document.plain[start : sentence.end])
+        shown.append(Snippet(passage, document.page_at(start), marks))
+    return shown
 
 
 def find_ids(store: Store, wanted: Wanted, k: int | None, where: str | None = None) -> list[str]:
@@ -135,17 +128,34 @@ def find_ids(store: Store, wanted: Wanted, k: int | None, where: str | None = No
         ids = store.find(wanted.text, k if k and kept is None and not wanted.phrases else max(1, len(store)))
     if kept is not None:
         ids = [id for id in ids if id in kept]
-    if wanted.phrases and not wanted.is_common:
-        ids = _with_phrases(store, wanted, ids[:MOST_SEARCHED], k)
-    return ids[:k]
-
-
-def _with_phrases(store: Store, wanted: Wanted, ids: list[str], k: int | None) -> list[str]:
-    """Those whose text has the phrases; at least k, if there are."""
+    if not wanted.phrases or wanted.is_common:
+        return ids[:k]
     found: list[str] = []
-    for start in range(0, len(ids), AT_A_TIME):
-        rows = store.fetch(ids[start : start + AT_A_TIME], ["id", "text", "plain"])
-        found += [row.id for row in rows if wanted.is_in(str(row.value("plain") or row.value("text")))]
+    for start in range(0, min(len(ids), MOST_SEARCHED), AT_A_TIME):
+        rows = store.fetch(ids[start : min(start + AT_A_TIME, MOST_SEARCHED)], ["id", "text", "plain"])
+        texts = {row.id: str(row.value("plain") or row.value("text")) for row in rows}
+        found += [id for id, text in texts.items() if all(pattern.search(text) for pattern in wanted.patterns)]
         if k is not None and len(found) >= k:
             break
-    return found
+    return found[:k]
+
+
+def absent_keys(store: Store, where: str) -> list[str]:
+    """The metadata keys in a condition that no document has."""
+    total = len(store)
+    return [key for key in parse(where).keys if len(_lacking(store, key)) == total]
+
+
+def left_out(store: Store, where: str | None) -> tuple[str, ...]:
+    """Sentences on the documents that a condition leaves out because they lack a value that it names."""
+    lacking = {key: _lacking(store, key) for key in parse(where).keys} if where else {}
+    if not where or not any(lacking.values()):
+        return ()
+    kept, total = store.ids_where(where), len(store)
+    counts = {key: len(ids - kept) for key, ids in lacking.items()}
+    return tuple(wording.left_out(key, count, total) for key, count in counts.items() if 0 < count < total)
+
+
+def _lacking(store: Store, key: str) -> set[str]:
+    """The ids of the documents without a value for a key of the metadata."""
+    return store.ids_where(f"metadata.{key} IS NULL")

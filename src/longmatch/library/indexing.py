@@ -1,162 +1,28 @@
 """Indexing: files become documents of the library, in batches that are each committed."""
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from queue import Queue
+from threading import Event, Lock, Thread
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from longmatch.documents.checks import is_gone
 from longmatch.documents.document import Document, content_hash
-from longmatch.documents.unique_names import UniqueNames
-from longmatch.errors import ReadError
-from longmatch.library.files import AnyFile, FileRead, SourceFile, SourcePaths, Survey, read_files, survey
-from longmatch.library.pipeline import Pipeline
+from longmatch.library.changes import Changes, IndexingSummary, Prune, rename_documents, renamed_files
+from longmatch.library.files import AnyFile, FileRead, SourcePaths, Survey, read_files, survey
 from longmatch.library.progress import IndexingProgress, OnProgress, Work
-from longmatch.library.renames import Rename, rename_documents, renamed_files, renamed_id
+from longmatch.library.settings import LibrarySettings
 from longmatch.render.wording import language_remarks
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from longmatch.library.store import Store
     from longmatch.library.writer import Writer
     from longmatch.units import Tokens
 
-Prune: TypeAlias = bool | Callable[[Path], bool]
-"""Whether documents whose file is gone are removed; or of which files they are."""
-
-BATCH_DOCUMENTS, BATCH_CHARACTERS = 64, 4_000_000  # at most in one commit
-COMMIT_SECONDS = 20.0  # of work, about, in one commit: what an interrupt may lose
-FIRST_CHARACTERS = 30_000  # in one commit, before the speed is known
-
-
-@dataclass
-class IndexingSummary:
-    """What indexing changed."""
-
-    added: list[str] = field(default_factory=list)  # ids
-    replaced: list[str] = field(default_factory=list)
-    unchanged: int = 0  # documents
-    vanished: list[str] = field(default_factory=list)  # ids whose file is gone, still in the library
-    removed: list[str] = field(default_factory=list)
-    renamed: list[tuple[str, str]] = field(default_factory=list)  # ids before and after; kept as they were encoded
-    unreadable: list[tuple[str, str]] = field(default_factory=list)  # file, error message
-    passed_over: list[str] = field(default_factory=list)  # files of a format that longmatch does not read
-    remarks: list[str] = field(default_factory=list)  # on documents that were read: pages without text, for example
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "added": self.added,
-            "replaced": self.replaced,
-            "unchanged": self.unchanged,
-            "vanished": self.vanished,
-            "removed": self.removed,
-            "renamed": [{"before": before, "after": after} for before, after in self.renamed],
-            "unreadable": [{"file": file, "problem": problem} for file, problem in self.unreadable],
-            "passed_over": self.passed_over,
-            "remarks": self.remarks,
-        }
-
-
-class Changes:
-    """Decides, document by document in file order, which are new, changed, unchanged or gone, and assigns their ids."""
-
-    def __init__(self, store: "Store", paths: SourcePaths, prune: Prune) -> None:
-        self.paths, self._prune = paths, prune
-        rows = store.read(["id", "hash", "source"])
-        columns = (rows[name].to_pylist() for name in ("id", "hash", "source"))
-        self.stored: dict[str, tuple[str, str]] = {
-            id: (hash, source) for id, hash, source in zip(*columns, strict=True)
-        }
-        self.ids_by_source: dict[str, set[str]] = defaultdict(set)  # before this run
-        for id, (_, source) in self.stored.items():
-            self.ids_by_source[source].add(id)
-        self.assigned: set[str] = set()
-        self._source: str | None = None  # the last file
-        self._ids = UniqueNames()  # of its documents
-        self.summary = IndexingSummary()
-
-    def begin(self, files: Survey) -> None:
-        """Keep the documents of unchanged files, and record what the survey found that is not read."""
-        self.summary.passed_over += map(str, files.passed_over)
-        for source in files.unchanged:
-            ids = self.ids_by_source.get(source, set())
-            self.assigned |= ids
-            self.summary.unchanged += len(ids)
-        self.summary.unreadable += [(error.path, str(error)) for error in files.problems]
-        self.summary.unreadable += [(str(self.paths.path(file)), text) for file, text in files.known_problems]
-
-    def assign(self, name: str, hash: str, source: str) -> tuple[str, bool]:
-        """The id of a document called `name` with this content hash, and whether it needs to be encoded."""
-        id = self._unique_ids(source)(name)
-        self.assigned.add(id)
-        if self.stored.get(id) == (hash, source):
-            self.summary.unchanged += 1
-            return id, False
-        (self.summary.replaced if id in self.stored else self.summary.added).append(id)
-        self.stored[id] = hash, source
-        return id, True
-
-    def _unique_ids(self, source: str) -> UniqueNames:
-        """The ids of a file's documents, which follow each other."""
-        if source != self._source:
-            self._source, self._ids = source, UniqueNames(lambda id: self._is_taken(id, source))
-        return self._ids
-
-    def _is_taken(self, id: str, source: str) -> bool:
-        """Whether an id was assigned, or belongs to a document of another file that is not gone."""
-        if id in self.assigned:
-            return True
-        owner = self.stored[id][1] if id in self.stored else source
-        return owner != source and not is_gone(self.paths.path(owner))
-
-    def may_remove(self, source: str) -> bool:
-        """Whether documents that are no longer in a file are removed, as where the file is gone."""
-        return self._prune(self.paths.path(source)) if callable(self._prune) else self._prune
-
-    def rename(self, before: str, file: SourceFile) -> Rename | None:
-        """Give the documents of a renamed file their new ids; None where it has none, or one of these is taken."""
-        ids = {id: renamed_id(id, before, file.id) for id in sorted(self.ids_by_source.get(before, ()))}
-        own = (before, file.source)  # the latter where this was interrupted
-        if not ids or any(
-            id in self.assigned or self.stored.get(id, ("", before))[1] not in own for id in ids.values()
-        ):
-            return None
-        hashes = {new: self.stored.pop(old)[0] for old, new in ids.items()}
-        self.stored |= {id: (hash, file.source) for id, hash in hashes.items()}
-        self.assigned |= hashes.keys()
-        self.summary.renamed += ids.items()
-        return Rename(before, file, ids)
-
-    def finish_file(
-        self, file: SourceFile, problems: Sequence[ReadError], unseen: Iterable[str]
-    ) -> tuple[dict[str, Any], list[str]]:
-        """The record of a file that was read, and the ids to remove.
-
-        `unseen` are the ids that the file had before and no longer has. They are kept if the file could not be read
-        completely.
-        """
-        removed, kept = ([], []) if problems else self._missing(file.source, unseen)
-        self.summary.unreadable += [(str(file.path), str(error)) for error in problems]
-        record = file.record([str(error) for error in problems])
-        return record | ({"hash": "", "modified": 0} if kept else {}), removed  # kept: read it again next time
-
-    def finish(self, files: Survey) -> tuple[list[str], list[str]]:
-        """The ids to remove because their files are gone, and the records of files to remove."""
-        sources = [source for source in files.gone if self.may_remove(source)]
-        missing = [self._missing(source, self.ids_by_source.get(source, ()))[0] for source in files.gone]
-        return [id for ids in missing for id in ids], sources
-
-    def _missing(self, source: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Of documents that are no longer in their file: those to remove, and those to keep without a file."""
-        missing = sorted(id for id in ids if id not in self.assigned)
-        is_removed = self.may_remove(source)
-        (self.summary.removed if is_removed else self.summary.vanished).extend(missing)
-        return (missing, []) if is_removed else ([], missing)
+Stage = Callable[[Any], Any]
+BATCH_CHARACTERS = 4_000_000  # at most in one commit
 
 
 class IndexingBackend(Protocol):
@@ -189,10 +55,10 @@ class _Batch:
         self.documents.append(document)
         self.characters += len(document.text)
 
-    def is_full(self, characters: float) -> bool:
+    def is_full(self, characters: float, settings: LibrarySettings) -> bool:
         """Whether it has as many documents or characters as one commit takes, or was waiting long for files."""
-        is_old = bool(self.documents) and time.monotonic() - self.started >= COMMIT_SECONDS
-        return len(self.documents) >= BATCH_DOCUMENTS or self.characters >= characters or is_old
+        is_old = bool(self.documents) and time.monotonic() - self.started >= settings.commit_seconds
+        return len(self.documents) >= settings.commit_documents or self.characters >= characters or is_old
 
 
 class IndexingRun:
@@ -208,7 +74,8 @@ class IndexingRun:
         self.files = self.total_files = self.documents = self.tokens = self.written = 0
         self.work = Work()
         self.languages: set[str] = set()  # of new and changed documents
-        self.batch_characters: float = FIRST_CHARACTERS
+        self.settings = writer.store.settings
+        self.batch_characters: float = self.settings.first_characters
         self.started = time.monotonic()
         self._progress_lock = Lock()
 
@@ -255,7 +122,7 @@ class IndexingRun:
                 self.batch.add(replace(document, id=id, source=file.source))
                 self.work.add(len(document.text))
                 self.languages.add(document.language)
-            if self.batch.is_full(self.batch_characters):
+            if self.batch.is_full(self.batch_characters, self.settings):
                 self._submit()
         self.changes.summary.remarks += read.remarks
         record, removed = self.changes.finish_file(file, read.problems, unseen)
@@ -276,20 +143,20 @@ class IndexingRun:
         started, before = time.monotonic(), self.tokens
         characters_per_token = batch.characters / max(1, sum(map(len, batch.tokens)))
 
+        def on_documents(count: int) -> None:
+            self.documents += count
+
         def on_tokens(count: int) -> None:
             self.pipeline.check()
             self.tokens += count
             self.work.encoding((self.tokens - before) * characters_per_token)
             self._report()
 
-        batch.rows, batch.tokens = self.writer.encode(batch.tokens, self._on_documents, on_tokens), []
+        batch.rows, batch.tokens = self.writer.encode(batch.tokens, on_documents, on_tokens), []
         self.work.encoded(batch.characters)
         speed = batch.characters / max(time.monotonic() - started, 1e-3)
-        self.batch_characters = min(BATCH_CHARACTERS, speed * COMMIT_SECONDS)
+        self.batch_characters = min(BATCH_CHARACTERS, speed * self.settings.commit_seconds)
         return batch
-
-    def _on_documents(self, count: int) -> None:
-        self.documents += count
 
     def _store(self, batch: _Batch) -> None:
         """Files are recorded last: if killed before, the next run reads them again."""
@@ -318,3 +185,103 @@ class IndexingRun:
                     self.work.written_share,
                 )
                 self.on_progress(standing)
+
+
+class PipelineStopped(Exception):
+    """Raised inside a stage whose work is no longer needed."""
+
+
+class _Failure:
+    """Replaces an item on which a stage failed; the items before it are still completed."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+_END = object()
+
+
+class Pipeline:
+    """Items pass through the stages in order; one may wait before each stage, which bounds memory.
+
+    An error in a stage is raised by the next `put`, or at the end of the block: items before the failed one are
+    completed, items after it are dropped. If the block itself raises, on Ctrl-C for example, the last stage, which
+    keeps the results, completes what has come to it, and all else is dropped; long stages should call `check` now and
+    then. No thread outlives the block, however often it is interrupted.
+
+    >>> done = []
+    >>> with Pipeline([lambda x: x + 1, done.append]) as pipeline:
+    ...     for number in (1, 2, 3):
+    ...         pipeline.put(number)
+    >>> done
+    [2, 3, 4]
+    """
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self._queues: list[Queue[Any]] = [Queue(1) for _ in stages]
+        self._error: BaseException | None = None
+        self._stop = Event()
+        outputs = [*(queue.put for queue in self._queues[1:]), self._collect]
+        workers = zip(stages, self._queues, outputs, strict=True)
+        self.threads = [Thread(target=self._work, args=worker, daemon=True) for worker in workers]
+        self._interrupt: KeyboardInterrupt | None = None
+
+    def __enter__(self) -> Self:
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self._stop.set()
+        self._wait(lambda: self._queues[0].put(_END))
+        for thread in self.threads:
+            self._wait(thread.join)
+        if self._interrupt is not None:
+            raise self._interrupt
+        if error is None:
+            self._raise_error()
+
+    def _wait(self, wait: Callable[[], None]) -> None:
+        """Wait to the end; an interrupt meanwhile stops the work and is raised when the threads have ended."""
+        while True:
+            try:
+                return wait()
+            except KeyboardInterrupt as interrupt:
+                self._stop.set()
+                self._interrupt = interrupt
+
+    def put(self, item: Any) -> None:
+        """Pass an item to the first stage; waits until there is room."""
+        self._raise_error()
+        self._queues[0].put(item)
+
+    def check(self) -> None:
+        """For stages: raise PipelineStopped if the work is no longer needed."""
+        if self._stop.is_set():
+            raise PipelineStopped
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _work(self, stage: Stage, queue: "Queue[Any]", output: Callable[[Any], None]) -> None:
+        failed, keeps = False, queue is self._queues[-1]
+        while (item := queue.get()) is not _END:
+            if failed or (self._stop.is_set() and not keeps):
+                continue  # drain the queue, so that nobody waits
+            if not isinstance(item, _Failure):
+                try:
+                    item = stage(item)
+                except BaseException as error:
+                    item = _Failure(error)
+            failed = isinstance(item, _Failure)
+            output(item)
+        output(_END)
+
+    def _collect(self, item: Any) -> None:
+        """Keep the first error that leaves the last stage."""
+        if isinstance(item, _Failure) and self._error is None:
+            self._error = item.error

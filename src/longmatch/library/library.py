@@ -19,49 +19,47 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, shipped_statistics
+from longmatch.default.weighed import WeighedDocument
 from longmatch.documents.document import Document
+from longmatch.documents.read import read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
-from longmatch.errors import ReadError
-from longmatch.library.common_passages import CommonPassages
+from longmatch.errors import LongmatchError, ReadError
+from longmatch.library.changes import IndexingSummary, Prune
+from longmatch.library.checksums import storage_errors
 from longmatch.library.conditions import parse
-from longmatch.library.current_index import CurrentIndex
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, check_count, similar_id
 from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
-from longmatch.library.finding import Wanted, find_ids
-from longmatch.library.indexing import IndexingBackend, IndexingRun, IndexingSummary, Prune
-from longmatch.library.model import LibraryModel, background_digest, checked_matcher, with_adapter
+from longmatch.library.finding import Wanted, find_ids, left_out
+from longmatch.library.indexing import IndexingBackend, IndexingRun
+from longmatch.library.model import LibraryModel, background_digest
 from longmatch.library.pairs import SimilarPairs, find_pairs
 from longmatch.library.progress import OnProgress
-from longmatch.library.reencode import OnDocuments, Reencoder, reencode
+from longmatch.library.row_cache import RowCache
 from longmatch.library.rows import DOCUMENT_COLUMNS, VectorType
-from longmatch.library.same_text import same_text_remarks
-from longmatch.library.search.candidates import CANDIDATES
 from longmatch.library.search.encode import Query, QueryEncoder, QueryLike, is_question
-from longmatch.library.search.explain import Ranking
 from longmatch.library.search.hierarchical import rank_by_sdr
 from longmatch.library.search.same import MOST as MOST_SAME
 from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.search.sections import rank_sections
-from longmatch.library.single import put_documents
-from longmatch.library.storage_errors import storage_errors
-from longmatch.library.store import Store, limit_malloc_arenas, sql_in
-from longmatch.library.writer import Writer, write_lock
+from longmatch.library.settings import DEFAULTS, LibrarySettings
+from longmatch.library.shared_text import CommonPassages, same_text_remarks
+from longmatch.library.store import Store, limit_malloc_arenas, locate_library, sql_in
+from longmatch.library.writer import CurrentIndex, OnDocuments, Writer, put_documents, reencode, write_lock
 from longmatch.matching.hits import Hits
 from longmatch.matching.match import LIKELY, Match
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 from longmatch.matching.section_hits import SectionHits
+from longmatch.models.loading import load
 from longmatch.models.sdr.matcher import SdrMatcher
-from longmatch.render.wording import language_remarks, left_out
+from longmatch.render.wording import language_remarks
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | DescribedFile]
 By: TypeAlias = Literal["default", "sdr"]
 
-EXACT_BELOW = 100_000  # documents; from there on, document vectors are searched by an approximate index
 DESCRIBED = ("id", "title", "language", "words", "source")  # columns
-QUERY_BATCH = 32  # queries encoded at a time
 
 
 class Library:
@@ -74,8 +72,10 @@ class Library:
 
     `model` encodes documents; by default that which made the library, loaded when first needed, and for a new library
     the default with the backbone of the name `backbone`, or that of `longmatch.load()`. `vectors` is the type of
-    a new library's sentence vectors: float16, or int8 at half the size. `candidates` per side are scored exactly.
-    `on_message` is called with messages for the user, such as that the library is locked or has no checksums.
+    a new library's sentence vectors: float16, or int8 at half the size. `settings` say what it may use. `on_message` is
+    called with messages for the user, such as that the library is locked or has no checksums.
+
+    Behind it stand the `store` of the documents, a `searcher()` over them, and a `writer()` that changes them.
     """
 
     def __init__(
@@ -84,81 +84,69 @@ class Library:
         model: HybridMatcher | None = None,
         *,
         create: bool = True,
-        candidates: int = CANDIDATES,
-        exact_below: int = EXACT_BELOW,
+        settings: LibrarySettings = DEFAULTS,
         vectors: VectorType | None = None,
         backbone: str | None = None,
         on_message: Callable[[str], None] = lambda message: None,
     ) -> None:
         limit_malloc_arenas()
-        self.address = os.fspath(path)
-        self.candidates, self.exact_below, self._on_message = candidates, exact_below, on_message
-        self._base = model  # without the library's adapter
-        self._backbone = backbone
+        self.address, self.settings = os.fspath(path), settings
         self.opens_by_address = model is None and backbone is None  # so another process can open the same library
-        self._checked: tuple[LibraryModel, HybridMatcher] | None = None  # the matcher, and the model it was checked for
-        self._statistics: tuple[LibraryModel, Statistics] | None = None
-        self._vector_type = vectors
+        self._model, self._backbone, self._vector_type, self._on_message = model, backbone, vectors, on_message
+        self._checked: LibraryModel | None = None  # the record that the matcher was checked against
         self._is_local = "://" not in self.address
         self._source_paths = SourcePaths(Path(self.address).resolve().parent if self._is_local else None)
         self._opened: Store | None = None
         self._search: Searcher | None = None  # over the version searched last
         self._scratch: tempfile.TemporaryDirectory[str] | None = None  # for the index of a read-only library
         try:
-            self._opened = Store.open(self.address)
+            self._opened = self._open()
         except NotALibrary:
             if not create or (self._is_local and Path(self.address).is_file()):
                 raise
         if self._opened and self._opened.checks.remark:
             on_message(self._opened.checks.remark)
 
+    def _open(self) -> Store:
+        return Store.open(self.address, settings=self.settings)
+
     @property
-    def _store(self) -> Store:
+    def store(self) -> Store:
+        """The documents on disk, as they were read last; raises NotALibrary where nobody has made it yet."""
         if self._opened is None:
-            self._opened = Store.open(self.address)
+            self._opened = self._open()
         return self._opened
 
     @property
     def matcher(self) -> HybridMatcher:
-        """The model with the library's adapter, checked to be the one that made the library."""
-        base = self._load_base()
-        if self._opened is None:
-            return base
-        if self._checked is None or self._checked[0] != self._opened.model:
-            self._checked = self._opened.model, checked_matcher(base, self._opened)
-        return self._checked[1]
+        """The model, checked to be the one that made the library."""
+        matcher = self._unchecked()
+        if self._opened is not None and self._checked != self._opened.model:
+            self._opened.model.checked(matcher, self.address)
+            self._checked = self._opened.model
+        return matcher
 
-    def _load_base(self) -> HybridMatcher:
-        """The model without the library's adapter: the one given, or with the backbone asked for, or the library's."""
-        if self._base is None and self._backbone is not None:
-            self._base = HybridMatcher(Backbone.load(self._backbone))
-        elif self._base is None:
-            self._base = self._opened.model.load_matcher(self.address) if self._opened else HybridMatcher()
-        return self._base
+    def _unchecked(self) -> HybridMatcher:
+        """The model given, or with the backbone asked for, or that of the library."""
+        if self._model is None and self._backbone is not None:
+            self._model = HybridMatcher(Backbone.load(self._backbone))
+        elif self._model is None:
+            self._model = self._opened.model.load_matcher(self.address) if self._opened else HybridMatcher()
+        return self._model
 
     @property
     def statistics(self) -> Statistics:
-        """The statistics of text in general; loads no model."""
-        general = shipped_statistics() if self._is_packaged else self._load_base().statistics
-        if self._opened is None:
-            return general
-        if self._statistics is None or self._statistics[0] != self._opened.model:
-            adapter = self._opened.adapter()
-            self._statistics = self._opened.model, adapter.statistics(general) if adapter else general
-        return self._statistics[1]
-
-    @property
-    def _is_packaged(self) -> bool:
-        """Whether the packaged backbone is meant, whose statistics are known without it."""
+        """The statistics of text in general; those of the packaged backbone are known without loading it."""
         recorded = self._opened.model.backbone if self._opened else DEFAULT_NAME
-        return self._base is None and (self._backbone or recorded) == DEFAULT_NAME
+        is_packaged = self._model is None and (self._backbone or recorded) == DEFAULT_NAME
+        return shipped_statistics() if is_packaged else self._unchecked().statistics
 
     @property
     def _folder(self) -> Path:
         """The folder of the index and the lock: the library, or for object storage one in the user's cache."""
         if self._is_local:
             return Path(self.address)
-        return cache_folder() / sha256(self.address.encode()).hexdigest()[:16]
+        return self.settings.index_folder or cache_folder() / sha256(self.address.encode()).hexdigest()[:16]
 
     @property
     def _current_store(self) -> Store | None:
@@ -185,39 +173,31 @@ class Library:
 
     def show(self, id: str) -> Document:
         """The document with this id."""
-        self._store.refresh()
-        rows = self._store.fetch([id], DOCUMENT_COLUMNS)
+        self.store.refresh()
+        rows = self.store.fetch([id], DOCUMENT_COLUMNS)
         if not rows:
             raise self._unknown_id(id)
         return self._with_path(rows[0].document())
 
-    def describe(self) -> list[dict[str, Any]]:
-        """Id, title, language, words and source of every document, sorted by id."""
-        return self._rows(DESCRIBED)
-
-    def records(self, where: str | None = None) -> list[dict[str, Any]]:
-        """What `describe` gives, with a source that can be opened, and the metadata.
+    def records(self, where: str | None = None, metadata: bool = True) -> list[dict[str, Any]]:
+        """Id, title, language, words, source and, if wanted, the metadata of every document, sorted by id.
 
         `where` is a condition as in `rank`.
         """
-        rows = self._rows([*DESCRIBED, "metadata"])
-        ids = self._store.ids_where(where) if where else None
-        return [
-            row | {"source": self._openable(row["source"]), "metadata": json.loads(row["metadata"] or "{}")}
-            for row in rows
-            if ids is None or row["id"] in ids
-        ]
-
-    def _rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
         self.refresh()
-        rows: list[dict[str, Any]] = self._store.read(columns).to_pylist()
-        return sorted(rows, key=lambda row: row["id"])
+        condition = parse(where).sql if where else None
+        rows = self.store.read([*DESCRIBED, "metadata"] if metadata else DESCRIBED, condition).to_pylist()
+        for row in rows:
+            row["source"] = self._openable(row["source"])
+            if metadata:
+                row["metadata"] = json.loads(row["metadata"] or "{}")
+        return sorted(rows, key=lambda row: str(row["id"]))
 
     def summary(self) -> dict[str, Any]:
         """The number of documents and words, and the model."""
         self.refresh()
-        words = self._store.read(["words"])["words"].to_numpy()
-        model, adapter = self._store.model, self._store.adapter()
+        words = self.store.read(["words"])["words"].to_numpy()
+        model = self.store.model
         return {
             "documents": len(words),
             "words": int(words.sum()),
@@ -226,7 +206,6 @@ class Library:
             "computes": model.computes,
             "vectors": model.vectors,
             "schema": model.schema,
-            "adapted": adapter.summary if adapter else None,
         }
 
     def pairs(
@@ -238,77 +217,57 @@ class Library:
         `progress` is called with the number of documents searched since the last call. With `k` the first k are listed,
         each with its strongest passage; without, all are, and the first have one.
         """
-        return find_pairs(self._searcher(), minimum, progress, k)
+        return find_pairs(self.searcher(), minimum, progress, k)
 
     def find(self, words: str, k: int = 10) -> list[Document]:
         """The k documents that best match a full-text search: all of the words, and "phrases" as they stand."""
-        rows = self._store.fetch(self.find_ids(words, k), DOCUMENT_COLUMNS)
+        rows = self.store.fetch(self.find_ids(words, k), DOCUMENT_COLUMNS)
         return [self._with_path(row.document()) for row in rows]
 
     def find_ids(self, words: str, k: int | None = 10, where: str | None = None) -> list[str]:
         """The ids of what `find` finds, or of all that it would; `where` is a condition as in `rank`."""
-        return find_ids(self._searcher().store, Wanted.of(words), k, where)
-
-    def absent_keys(self, where: str) -> list[str]:
-        """The metadata keys in a condition that no document has."""
-        return [key for key in parse(where).keys if len(self._lacking(key)) == len(self)]
-
-    def left_out(self, where: str | None) -> tuple[str, ...]:
-        """Sentences on the documents that a condition leaves out because they lack a value that it names."""
-        lacking = {key: self._lacking(key) for key in parse(where).keys} if where else {}
-        if not where or not any(lacking.values()):
-            return ()
-        kept, total = self._store.ids_where(where), len(self)
-        counts = {key: len(ids - kept) for key, ids in lacking.items()}
-        return tuple(left_out(key, count, total) for key, count in counts.items() if 0 < count < total)
-
-    def _lacking(self, key: str) -> set[str]:
-        """The ids of the documents without a value for a key of the metadata."""
-        return self._store.ids_where(f"metadata.{key} IS NULL")
+        return find_ids(self.searcher().store, Wanted.of(words), k, where)
 
     @property
     def version(self) -> int:
         """A number that changes whenever any process changes the documents."""
-        self._store.refresh()
-        return self._store.version
+        self.store.refresh()
+        return self.store.version
 
     def refresh(self) -> None:
-        """Read the changes of other processes: documents, and the model if they adapted it."""
+        """Read the changes of other processes: documents, and the model if they encoded all again."""
         if self._opened is not None:
             self._opened.refresh()
         else:
             with suppress(NotALibrary):  # nobody has made it yet
-                self._opened = Store.open(self.address)
+                self._opened = self._open()
 
     def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
         """The ids and the documents' vectors: (documents, width)."""
-        searcher = self._searcher()
-        index = searcher.index
-        means = index.live_column("means").astype(np.float32)
-        return searcher.scope().ids, means.reshape(len(index), -1) if len(index) else np.zeros((0, 0), np.float32)
-
-    def encode(self, query: QueryLike) -> Encoding:
-        """A document as the library's model sees it: stored, or encoded now."""
-        return self._query_encoder(self._searcher()).encode(query)[0]
+        searcher = self.searcher()
+        means = searcher.index.live_column("means").astype(np.float32)
+        return searcher.scope().ids, means if len(means) else np.zeros((0, 0), np.float32)
 
     def language_remarks(self, language: str) -> list[str]:
         """A sentence if the library's model was not trained on a language, given by its two-letter code."""
-        return language_remarks([language], self._store.model.languages)
+        return language_remarks([language], self.store.model.languages)
 
     def compare(self, a: QueryLike, b: QueryLike) -> Match:
         """Compare two documents, of the library or not, by the terms of the whole library; stored ones are not encoded
         again. With a question there is no probability, as in `rank`.
         """
-        encoder = self._query_encoder(self._searcher())
+        encoder = self._query_encoder(self.searcher())
         (first, first_id), (second, second_id) = encoder.encode(a), encoder.encode(b)
-        searcher = self._searcher()
+        searcher = self.searcher()
         question = is_question(first.words, first_id) or is_question(second.words, second_id)
-        match = searcher.explain(first, second).match(self._store.model.name, question)
+        match = searcher.explain(first, second).match(self.store.model.name, question)
         return replace(match, is_common=CommonPassages(searcher.store, searcher.index))
 
     def within(self, query: QueryLike) -> Match:
         """A document's own sections against each other."""
-        return explain_within(self.encode(query), self.statistics, self._store.model.name)
+        return explain_within(
+            self._query_encoder(self.searcher()).encode(query)[0], self.statistics, self.store.model.name
+        )
 
     def add(
         self,
@@ -327,23 +286,19 @@ class Library:
         """
         named = [paths] if isinstance(paths, str | os.PathLike) else paths
         path_list = [p if isinstance(p, DescribedFile) else Path(p) for p in named]
-        with self._writer() as writer:
+        with self.writer() as writer:
             before = len(writer.store)
             try:
                 if backend:
                     summary = backend.add(writer, self._source_paths, progress, prune, path_list)
                 else:
                     summary = IndexingRun(writer, self._source_paths, progress, prune).run(path_list)
-                writer.finish(self.exact_below)
+                writer.finish()
             except KeyboardInterrupt:
                 raise IndexingStopped(self.address, before, len(writer.store)) from None
         if before or len(summary.added) > 1:
-            summary.remarks += self.same_text(summary.added)
+            summary.remarks += same_text_remarks(self.searcher(), summary.added)
         return summary
-
-    def same_text(self, added: Sequence[str]) -> list[str]:
-        """Sentences on documents, just added, whose text the library holds a second time, as in another format."""
-        return same_text_remarks(self._searcher(), added) if added else []
 
     def put(
         self,
@@ -357,32 +312,34 @@ class Library:
         `encode` encodes them with the library's model. `wait` is called while another process changes the library.
         `problems` are sentences on what could not be read.
         """
-        while True:
-            self.refresh()
-            matcher = self.matcher
-            encodings = encode(matcher)
-            with self._writer(wait) as writer:
-                if self.matcher is matcher:  # else another process has changed the model meanwhile
-                    ids = put_documents(writer, self._source_paths, Path(path), encodings, problems)
-                    writer.finish(self.exact_below)
-                    return ids
+        self.refresh()
+        encodings = encode(matcher := self.matcher)
+        with self.writer(wait) as writer:
+            writer.store.model.checked(matcher, self.address)  # another process may have changed the model meanwhile
+            ids = put_documents(writer, self._source_paths, Path(path), encodings, problems)
+            writer.finish()
+        return ids
 
     def ids_of(self, path: str | os.PathLike[str]) -> list[str]:
         """The ids of the documents that come from a file."""
         source = self._source_paths.source(Path(path))
-        return sorted(self._store.read(["id"], sql_in("source", [source]))["id"].to_pylist())
+        return sorted(self.store.read(["id"], sql_in("source", [source]))["id"].to_pylist())
 
     def indexed_files(self) -> dict[Path, str]:
         """The files that were indexed, each with a hash of its content."""
-        records = self._store.files()
+        records = self.store.files()
         return {self._source_paths.path(source): row["hash"][:HASH_DIGITS] for source, row in records.items()}
 
     def reencode(self, progress: OnDocuments | None = None) -> None:
         """Encode all documents again with this model; `progress` is called with the number of documents just done."""
-        reencoder = self.reencoder()
-        with reencoder.lock():
-            reencoder.store.refresh()
-            reencoder.encode(with_adapter(reencoder.base, reencoder.store), progress)
+        matcher, store = self._unchecked(), self.store
+        with write_lock(self._folder, self._on_message):
+            store.refresh()
+            self._opened = reencode(store, matcher, self._vector_type or store.model.vectors, progress)
+            self._search = None
+            with storage_errors(self.address):
+                writer = Writer(self._opened, self.current_index.updated(), lambda: self.matcher)
+            writer.finish()
 
     def remove(self, ids: str | Sequence[str], wait: Callable[[], None] | None = None) -> None:
         """Remove documents; a file that is still there comes back with the next `add`.
@@ -392,14 +349,14 @@ class Library:
         ids = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
         if not ids:
             return
-        sources = {row.id: str(row.value("source")) for row in self._store.fetch(ids, ["id", "source"])}
+        sources = {row.id: str(row.value("source")) for row in self.store.fetch(ids, ["id", "source"])}
         for id in ids:
             if id not in sources:
                 raise self._unknown_id(id)
-        with self._writer(wait) as writer:
+        with self.writer(wait) as writer:
             writer.store.delete_files(list(sources.values()))
             writer.remove(ids)
-            writer.finish(self.exact_below)
+            writer.finish()
 
     def rank(
         self,
@@ -426,7 +383,10 @@ class Library:
         searcher, encoded = self._encoded(query)
         count = max(k, depth) if rerank else k
         spare = MOST_SAME if encoded.stored_id is None else 0
-        ranking = self._ranking(searcher, encoded, count + spare, where, by)
+        if by == "sdr":
+            ranking = rank_by_sdr(searcher, encoded, count + spare, SdrMatcher(self.matcher.backbone), where)
+        else:
+            ranking = searcher.rank(encoded, count + spare, where)
         same = same_documents(encoded.encoding, ranking.candidates) if spare else []
         if spare:
             ranking = ranking.without({one.id for one in same}, count)
@@ -439,7 +399,7 @@ class Library:
         if by == "default" and not rerank and encoded.is_question:
             hits.sections = rank_sections(searcher, encoded, k, where, self._with_path)
             hits.stands_out = hits.sections.stands_out
-        hits.left_out = self.left_out(where)
+        hits.left_out = left_out(self.store, where)
         return hits
 
     def rank_sections(self, query: QueryLike, k: int = 10, where: str | None = None) -> SectionHits:
@@ -451,21 +411,16 @@ class Library:
         check_count(k)
         searcher, encoded = self._encoded(query)
         hits = rank_sections(searcher, encoded, k, where, self._with_path)
-        hits.left_out = self.left_out(where)
+        hits.left_out = left_out(self.store, where)
         return hits
-
-    def _ranking(self, searcher: Searcher, query: Query, k: int, where: str | None, by: By) -> Ranking:
-        if by == "sdr":
-            return rank_by_sdr(searcher, query, k, SdrMatcher(self.matcher.backbone), where)
-        return searcher.rank(query, k, where)
 
     def rank_many(
         self, queries: Iterable[Document], k: int = 10, where: str | None = None, by: By = "default"
     ) -> Iterator[tuple[Document, Hits]]:
         """Each of many queries with what `rank` finds for it; they are encoded in batches."""
         remaining = iter(queries)
-        while batch := list(islice(remaining, QUERY_BATCH)):
-            encoder = self._query_encoder(self._searcher())
+        while batch := list(islice(remaining, self.settings.query_batch)):
+            encoder = self._query_encoder(self.searcher())
             stored = [encoder.stored_id(document) for document in batch]
             unknown = [document for document, id in zip(batch, stored, strict=True) if id is None]
             encodings = iter(self.matcher.encode(unknown) if unknown else ())
@@ -475,27 +430,27 @@ class Library:
     def _encoded(self, query: QueryLike) -> tuple[Searcher, Query]:
         """What to search with, and the query; both of one model, should another process change it meanwhile."""
         while True:
-            searcher = self._searcher()
-            model = self._store.model
+            searcher = self.searcher()
+            model = self.store.model
             encoding, stored_id = self._query_encoder(searcher).encode(query)
             if stored_id is None:  # it was read and encoded, which may have taken long
-                searcher = self._searcher()
-            if self._store.model == model or isinstance(query, Encoding):
+                searcher = self.searcher()
+            if self.store.model == model or isinstance(query, Encoding):
                 return searcher, searcher.query(encoding, stored_id)
 
     def _query_encoder(self, searcher: Searcher) -> QueryEncoder:
-        return QueryEncoder(self._store, searcher.encodings, self._source_paths, lambda: self.matcher)
+        return QueryEncoder(self.store, searcher.encodings, self._source_paths, lambda: self.matcher)
 
     def resolve(self, query: str | os.PathLike[str]) -> Document:
         """The document of that id, or the file of that name."""
         if isinstance(query, str) and query in self:
             return self.show(query)
-        return self._query_encoder(self._searcher()).read(query)
+        return self._query_encoder(self.searcher()).read(query)
 
     def preload(self) -> None:
         """Read what questions need of as many documents as are kept, so that the first is as quick as the next."""
         if len(self):
-            self._searcher().preload()
+            self.searcher().preload()
 
     def _with_path(self, document: Document) -> Document:
         """The document with its source as a path that can be opened."""
@@ -508,7 +463,7 @@ class Library:
     def unchanged_file(self, document: Document) -> Path:
         """The file of a document of this library; raises LibraryError if it is gone, or is not what was indexed."""
         path = Path(document.source)
-        record = self._store.files().get(self._source_paths.source(path))
+        record = self.store.files().get(self._source_paths.source(path))
         try:
             if record is not None and is_unchanged(path, record):
                 return path
@@ -521,48 +476,54 @@ class Library:
         meant = similar_id(id, list(self))
         return LibraryError(f"{self.address} has no document {id}.{meant} List them: longmatch show {self.address}.")
 
-    def _searcher(self) -> Searcher:
+    def searcher(self) -> Searcher:
         """A search over the store as it is now, and an index of the same version."""
-        self._store.refresh()
-        if self._search is None or self._search.index.version != self._store.version:
-            self._store.model.check_background(background_digest(self.statistics.sentences), self.address)
-            index = self._index.covering(self._new_scratch)
-            self._search = Searcher(self._store, index, self.statistics, self.candidates, self.exact_below)
+        self.store.refresh()
+        if self._search is None or self._search.index.version != self.store.version:
+            self.store.model.check_background(background_digest(self.statistics.sentences), self.address)
+            index = self.current_index.covering(self._new_scratch)
+            counts = self.settings.candidates, self.settings.exact_below
+            kept: RowCache[WeighedDocument] = RowCache(self.settings.document_bytes)
+            self._search = Searcher(self.store, index, self.statistics, *counts, kept)
         return self._search
 
     @property
-    def _index(self) -> CurrentIndex:
-        return CurrentIndex(self._store, self._folder, self.statistics, self._is_local)
+    def current_index(self) -> CurrentIndex:
+        """The index of the store, as it lies on disk or brought up to date."""
+        return CurrentIndex(self.store, self._folder, self.statistics, self._is_local)
 
     def _new_scratch(self) -> Path:
         self._scratch = tempfile.TemporaryDirectory(prefix="longmatch-")
         return Path(self._scratch.name)
 
-    def reencoder(self) -> Reencoder:
-        """An object that encodes all documents again with any model; also used to adapt the library's model."""
-        return Reencoder(
-            self._store, self._load_base(), lambda: write_lock(self._folder, self._on_message), self._encode_with
-        )
-
-    def _encode_with(self, matcher: HybridMatcher, progress: OnDocuments | None) -> Store:
-        """Encode all documents with a matcher; needs the lock."""
-        self._opened = reencode(self._store, matcher, self._vector_type or self._store.model.vectors, progress)
-        self._search = None
-        with storage_errors(self.address):
-            writer = Writer(self._opened, self._index.updated(), lambda: self.matcher)
-        writer.finish(self.exact_below)
-        return self._opened
-
     @contextmanager
-    def _writer(self, wait: Callable[[], None] | None = None) -> Iterator[Writer]:
-        """Hold the lock, and give a writer for the current store and index."""
+    def writer(self, wait: Callable[[], None] | None = None) -> Iterator[Writer]:
+        """Hold the lock, and give a writer for the current store and index; `wait` is called while another has it."""
         with write_lock(self._folder, self._on_message, wait):
             if self._opened is None:
                 model = LibraryModel.of(self.matcher, self._vector_type or "float16")
-                self._opened = Store.create(self.address, model)
+                self._opened = Store.create(self.address, model, settings=self.settings)
             self._opened.checks.check(recheck=True)
             self._opened.model.check_vectors(self._vector_type, self.address)
             with storage_errors(self.address):
-                index = self._index.updated()
+                index = self.current_index.updated()
             self._search = None
             yield Writer(self._opened, index, lambda: self.matcher)
+
+
+def rank_text(
+    text: str, documents: Library | str | os.PathLike[str] | Sequence[Document], k: int = 10, where: str | None = None
+) -> Hits:
+    """The k documents that belong most with a text, best first.
+
+    `documents` is a library, the folder of one, or documents in memory. `where` is a condition on a library's
+    documents, as in `Library.rank`.
+    """
+    query = read_text_string(text)
+    if isinstance(documents, str | os.PathLike):
+        documents = Library(locate_library(os.fspath(documents)), create=False)
+    if isinstance(documents, Library):
+        return documents.rank(query, k, where)
+    if where:
+        raise LongmatchError("A condition (where) needs a library. Select documents in memory beforehand.")
+    return load().rank(query, documents, k)

@@ -13,14 +13,13 @@ from itertools import combinations_with_replacement, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from longmatch.default.calibration import IN_LIKENESS
 from longmatch.default.no_verdict import Language, no_verdict
 from longmatch.default.sides import Floats, similarities
 from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
 from longmatch.library.index.documents import language_code
-from longmatch.library.index.index import Index, Roster
+from longmatch.library.index.index import Index
 from longmatch.library.index.segment import Segment
 from longmatch.library.index.terms import QueryTerms
 from longmatch.library.search.candidates import Nearest, Scope, highest
@@ -29,11 +28,7 @@ from longmatch.library.search.score import MEANING, StoredComparison, sentence_s
 from longmatch.library.search.searcher import Searcher
 from longmatch.matching.match import NoVerdict
 
-NEAREST = 12  # by words, by phrases and by vector, for each document
-MOST_NEAREST = 48  # the same for a document that belongs with most of its nearest, none of them a copy
-NEARLY_COPIES = 0.8  # likeness from which on two documents may be copies, and all of them are found
 SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
-BLOCK = 64  # documents searched with together
 CLOSEST = 16  # pairs that fell short, kept to name the most probable of them
 COMMON = 1_000  # documents: a term of more says little about which of them belong together, and costs most
 
@@ -44,17 +39,12 @@ class Judged(NamedTuple):
     probability: float
     likeness: float
 
-    @property
-    def nearly_copies(self) -> bool:
-        """Whether they may be, however probable they are: in a library of copies, to be alike is nothing unusual."""
-        return self.likeness >= NEARLY_COPIES
-
 
 class PairSearch:
     """The pairs that belong together with a minimum probability or may be copies, and those judged so far."""
 
     def __init__(self, searcher: Searcher, minimum: float) -> None:
-        self.searcher, self.minimum = searcher, minimum
+        self.searcher, self.minimum, self.settings = searcher, minimum, searcher.store.settings
         self.scope = Scope.of(searcher.index)
         self.rarity = searcher.index.rarity
         self.calibration = self.rarity.calibration(searcher.statistics)
@@ -70,21 +60,21 @@ class PairSearch:
 
     def run_all(self, progress: Callable[[int], None] | None = None) -> None:
         """Search with all documents, a block at a time; `progress` is called with the number of documents done."""
-        ids = sorted(self.scope.ids)
-        for start in range(0, len(ids), BLOCK):
-            block = ids[start : start + BLOCK]
-            self.run([Query.of_indexed(id, self.searcher.index) for id in block])
+        ids, size = sorted(self.scope.ids), self.settings.pair_block
+        for start in range(0, len(ids), size):
+            block = ids[start : start + size]
+            self.run([Query.of_indexed(id, self.searcher.index) for id in block], self.settings.nearest)
             if progress:
                 progress(len(block))
 
-    def run(self, queries: Sequence[Query], count: int = NEAREST) -> None:
+    def run(self, queries: Sequence[Query], count: int) -> None:
         """Judge each document's nearest; where half of them belong with it, there may be more: search further."""
         near = nearest_documents(queries, self.searcher.index, self.scope, count, self.nearest)
         for query, neighbours in zip(queries, near, strict=True):
             fresh = [id for id in sorted(neighbours) if ordered(query.id, id) not in self.judged]
             self.judged.update(ordered(query.id, id) for id in fresh)
             self._judge_all(query, fresh)
-        partners = self.partners if count < MOST_NEAREST else self.copies
+        partners = self.partners if count < self.settings.most_nearest else self.copies
         crowded = [query for query in queries if partners[query.id] >= count / 2]
         if crowded and count < len(self.scope):
             self.run(crowded, 4 * count)
@@ -92,10 +82,12 @@ class PairSearch:
     def _judge_all(self, query: Query, candidates: Sequence[str]) -> None:
         for candidate, judged in zip(candidates, self._judge(query, candidates, self.minimum), strict=True):
             pair = ordered(query.id, candidate)
-            if judged.probability >= self.minimum or judged.nearly_copies:
+            # in a library of copies, to be alike is nothing unusual: copies count however probable they are
+            nearly_copies = judged.likeness >= self.settings.nearly_copies
+            if judged.probability >= self.minimum or nearly_copies:
                 self.found[pair] = judged
                 self.partners.update(pair)
-                self.copies.update(pair if judged.nearly_copies else ())
+                self.copies.update(pair if nearly_copies else ())
             if judged.probability < self.minimum:
                 insort(self.closest, (-judged.probability, pair))
                 del self.closest[CLOSEST:]
@@ -132,7 +124,7 @@ class PairSearch:
             topic = similarities(comparison, ["topic"])["topic"]
             values[MEANING] = np.minimum(topic + SLACK, 1.0)
             bounds = self._probability(comparison, values), self.calibration.likeness(values)
-            promising = np.flatnonzero((bounds[0] >= minimum) | (bounds[1] >= NEARLY_COPIES)).tolist()
+            promising = np.flatnonzero((bounds[0] >= minimum) | (bounds[1] >= self.settings.nearly_copies)).tolist()
             if promising:
                 wanted = [query.id, *(candidates[i] for i in promising)]
                 stored = {document.id: document.unpacked() for document in comparison.stored_sentences(wanted)}
@@ -172,9 +164,13 @@ def nearest_documents(
         for near, best in zip(ids, nearest_by_terms(kind, terms, index, count + 1), strict=True):
             near.update(str(roster.ids[i]) for i in best)
     vectors = np.stack([query.vector for query in queries])
-    for near, best_ids in zip(ids, _nearest_by_vector(vectors, index, scope, count + 1, nearest), strict=True):
+    if nearest is not None:
+        by_vector = [[id for id in nearest(vector, count + 1) if scope.covers(id, index)] for vector in vectors]
+    else:
+        cosines = np.concatenate([s["means"] @ vectors.T for s in index.segments if len(s)])[scope.rows]
+        by_vector = [scope.names(highest(column, count + 1, scope.name)) for column in cosines.T]
+    for near, best_ids, query in zip(ids, by_vector, queries, strict=True):
         near.update(best_ids)
-    for near, query in zip(ids, queries, strict=True):
         near.discard(query.id)
     return ids
 
@@ -186,11 +182,12 @@ def nearest_by_terms(kind: Kind, queries: Sequence[QueryTerms], index: Index, co
         return [np.empty(0, dtype=np.int64) for _ in queries]
     import scipy.sparse as sp
 
-    cosines = sp.hstack(parts, format="csr")
-    return [
-        _largest(cosines.indices[start:end], cosines.data[start:end], count, index.roster)
-        for start, end in pairwise(cosines.indptr.tolist())
-    ]
+    cosines, roster, found = sp.hstack(parts, format="csr"), index.roster, []
+    for start, end in pairwise(cosines.indptr.tolist()):
+        live = roster.live[cosines.indices[start:end]]
+        rows, values = cosines.indices[start:end][live], cosines.data[start:end][live]
+        found.append(rows[highest(values, count, roster.ids[rows].__getitem__)])
+    return found
 
 
 def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> Any:
@@ -212,21 +209,6 @@ def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> Any
     norms = segment[f"{kind}.norms"][cosines.indices]
     cosines.data = cosines.data / np.where(norms > 0, norms, 1.0)
     return cosines
-
-
-def _largest(rows: Ints, values: npt.NDArray[np.float32], count: int, roster: Roster) -> Ints:
-    live = roster.live[rows]
-    rows, values = rows[live], values[live]
-    return rows[highest(values, count, lambda place: str(roster.ids[rows[place]]))]
-
-
-def _nearest_by_vector(
-    vectors: npt.NDArray[np.float32], index: Index, scope: Scope, count: int, nearest: Nearest | None
-) -> list[list[str]]:
-    if nearest is not None:
-        return [[id for id in nearest(vector, count) if scope.covers(id, index)] for vector in vectors]
-    cosines = np.concatenate([s["means"] @ vectors.T for s in index.segments if len(s)])[scope.rows]
-    return [scope.names(highest(column, count, scope.name)) for column in cosines.T]
 
 
 def ordered(a: str, b: str) -> tuple[str, str]:

@@ -1,22 +1,71 @@
 """The pairs of a library: copies, versions, documents that reuse each other's text, and those that belong together."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from longmatch.documents.document import Document, Span
-from longmatch.library.differences import Differences
-from longmatch.library.groups import grouped
 from longmatch.library.pair_search import Judged, PairSearch
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.shared_text import SharedText
 from longmatch.matching.match import Passage, heading_at
 from longmatch.render.verdict import pairs_remarks
 from longmatch.reuse.reuse import ONE_WORDING, Relation, Reuse
+from longmatch.reuse.revision import Revision, revise
+from longmatch.reuse.section_table import Count
 
+FIRST = 3  # changes that are quoted
+COUNTS: tuple[Count, ...] = ("added", "removed", "moved")
+LINKED = 2 / 3  # least share of the possible pairs between two groups that makes them one
 ORDER: tuple[Relation, ...] = ("copy", "version", "template", "reuse", "related", "unrelated")
 NEAR_DUPLICATES = ORDER[:3]
 EXPLAINED = 50  # pairs whose strongest passage or differences are looked up, unless more are asked for
+
+
+class Difference(NamedTuple):
+    """A stretch of text that was removed, one that was added, or one that replaced another."""
+
+    removed: str
+    added: str
+
+
+@dataclass(frozen=True)
+class Differences:
+    """From one of two versions to the other: how many words changed, in how many places, and the first of these."""
+
+    added: int
+    removed: int
+    moved: int
+    places: int
+    first: tuple[Difference, ...]
+
+    @classmethod
+    def between(cls, a: Document, b: Document) -> "Differences":
+        """Compare two versions word by word."""
+        revision = revise(a, b)
+        found = list(_differences(revision))
+        added, removed, moved = (revision.words(name) for name in COUNTS)
+        return cls(added, removed, moved, len(found), tuple(found[:FIRST]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        counts = {name: getattr(self, name) for name in (*COUNTS, "places")}
+        return counts | {"first": [difference._asdict() for difference in self.first]}
+
+
+def _differences(revision: Revision) -> Iterator[Difference]:
+    """What was removed or added, in order; what replaces something follows it in its block."""
+    for block in revision.blocks:
+        removed = ""
+        for piece in block.pieces:
+            if removed and piece.change != "added":
+                yield Difference(removed, "")
+            if piece.change == "added":
+                yield Difference(removed, piece.text.strip())
+            removed = piece.text.strip() if piece.change == "removed" else ""
+        if removed:
+            yield Difference(removed, "")
 
 
 @dataclass(frozen=True)
@@ -41,18 +90,13 @@ class Pair:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        passages = None if self.passages is None else [passage.to_dict() for passage in self.passages]
-        return {
-            "a": self.a,
-            "b": self.b,
-            "title_a": self.title_a,
-            "title_b": self.title_b,
+        names = ("a", "b", "title_a", "title_b", "score", "relation", "share_a", "share_b")
+        return {name: getattr(self, name) for name in names} | {
             "score": round(self.score, 6),
-            "relation": self.relation,
             "share_a": round(self.share_a, 4),
             "share_b": round(self.share_b, 4),
             "probability": None if self.probability is None else round(self.probability, 4),
-            "passages": passages,
+            "passages": None if self.passages is None else [passage.to_dict() for passage in self.passages],
             "differences": self.differences.to_dict() if self.differences else None,
         }
 
@@ -106,7 +150,11 @@ def find_pairs(
         judged = search.found[pair] if pair in search.found else search.judge(*pair)
         pairs.append(_sharing(pair, judged, reuse))
     pairs = [_believed(pair, search) for pair in sorted(pairs, key=_strength)]
-    closest = None if pairs else search.closest_pair()
+    fell_short = None if pairs else search.closest_pair()
+    closest = None
+    if fell_short is not None:
+        pair, judged = fell_short
+        closest = Pair(*pair, judged.likeness, judged.probability, "unrelated")
     show = _Shower(searcher, texts, shared)
     listed = pairs[:k] if k is not None else pairs
     return SimilarPairs(
@@ -115,7 +163,7 @@ def find_pairs(
         len(pairs),
         grouped((pair.a, pair.b) for pair in pairs if pair.relation not in ("reuse", None)),
         grouped((pair.a, pair.b) for pair in pairs if pair.relation in NEAR_DUPLICATES),
-        show([_believed(_closest(*closest), search)], 1)[0] if closest else None,
+        show([_believed(closest, search)], 1)[0] if closest else None,
         tuple(pairs_remarks(search.no_verdicts())),
     )
 
@@ -135,10 +183,6 @@ def _sharing(pair: tuple[str, str], judged: Judged, reuse: Reuse) -> Pair:
         words = (reuse.reused_a + reuse.common_a, reuse.reused_b + reuse.common_b)
     shares = words[0] / max(1, reuse.words_a), words[1] / max(1, reuse.words_b)
     return Pair(*pair, judged.likeness, judged.probability, relation, *shares)
-
-
-def _closest(pair: tuple[str, str], judged: Judged) -> Pair:
-    return Pair(*pair, judged.likeness, judged.probability, "unrelated")
 
 
 def _believed(pair: Pair, search: PairSearch) -> Pair:
@@ -187,3 +231,48 @@ def _passage(document: Document, span: Span) -> Passage:
     plain = span.of(document.plain) if document.plain else ""
     heading, page = heading_at(document, span.start), document.page_at(span.start)
     return Passage(span.of(document.text), span.start, span.end, heading, plain, page)
+
+
+def grouped(pairs: Iterable[tuple[str, str]], linked: float = LINKED) -> tuple[tuple[str, ...], ...]:
+    """The groups that pairs form, given strongest first; the largest groups first, each of at least two.
+
+    >>> grouped([("a", "b"), ("b", "c"), ("c", "d")])
+    (('a', 'b'), ('c', 'd'))
+    >>> grouped([("a", "b"), ("b", "c"), ("a", "c")])
+    (('a', 'b', 'c'),)
+    """
+    ordered = list(dict.fromkeys(pairs))
+    groups = _Groups(ordered)
+    merged = True
+    while merged:  # two groups may be close enough only after one of them has grown
+        merged = sum(groups.merge(a, b, linked) for a, b in ordered) > 0
+    found = (tuple(sorted(members)) for members in groups.members.values() if len(members) > 1)
+    return tuple(sorted(found, key=lambda group: (-len(group), group)))
+
+
+class _Groups:
+    """The members of each group, and the number of pairs between any two groups that have some."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self.links: dict[str, Counter[str]] = defaultdict(Counter)  # groups are named by a member
+        for a, b in pairs:
+            self.links[a][b] += 1
+            self.links[b][a] += 1
+        self.members = {id: [id] for id in self.links}
+        self.home = {id: id for id in self.links}
+
+    def merge(self, a: str, b: str, linked: float) -> bool:
+        """Make the groups of two documents one if enough pairs link them; returns whether it did."""
+        large, small = sorted((self.home[a], self.home[b]), key=lambda name: -len(self.members[name]))
+        possible = len(self.members[large]) * len(self.members[small])
+        if large == small or self.links[large][small] < linked * possible:
+            return False
+        for id in self.members[small]:
+            self.home[id] = large
+        self.members[large] += self.members.pop(small)
+        for other, count in self.links.pop(small).items():
+            del self.links[other][small]
+            if other != large:
+                self.links[large][other] += count
+                self.links[other][large] += count
+        return True

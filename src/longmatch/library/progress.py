@@ -100,12 +100,9 @@ class Work:
         return self._part(self._written)
 
     def _part(self, characters: float) -> float:
-        waiting = sum(size * self._density(suffix) for suffix, size in self._waiting.items())
+        waiting = 0.0
+        for suffix, size in self._waiting.items():  # by the characters a byte of such files
+            read = self._read[suffix]
+            waiting += size * (self._characters[suffix] / read if read else CHARACTERS_PER_BYTE.get(suffix, 1.0))
         expected = self._found + max(0.0, waiting - self._unfinished)
         return min(1.0, characters / expected) if expected else 1.0
-
-    def _density(self, suffix: str) -> float:
-        """Characters to encode per byte of a file."""
-        if self._read[suffix]:
-            return self._characters[suffix] / self._read[suffix]
-        return CHARACTERS_PER_BYTE.get(suffix, 1.0)

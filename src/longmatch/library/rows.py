@@ -114,6 +114,7 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
     structures = [_structure(d) for d in documents]
     vocabularies, streams = zip(*(np.unique(e.terms.words.ids, return_inverse=True) for e in encodings), strict=True)
     means = np.stack([e.mean for e in encodings])  # (documents, width)
+    titles = [np.zeros(means.shape[1]) if e.title_vector is None else e.title_vector for e in encodings]
     schema = schema_for(means.shape[1], vector_type)
     columns: dict[str, Any] = {
         "id": [d.id for d in documents],
@@ -130,18 +131,13 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
         "vectors": _lists([pack_vectors(e.sentence_vectors.vectors, vector_type) for e in encodings]),
         "expectations": _lists([e.sentence_vectors.expectations.astype(np.float16).ravel() for e in encodings]),
         "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), means.shape[1]),
-        "title_vector": _lists([_title_vector(e, means.shape[1]) for e in encodings]),
+        "title_vector": _lists([np.asarray(t, np.float16) for t in titles]),
         "vocabulary": _lists(vocabularies),
         "stream": _lists([s.astype(np.uint32) for s in streams]),
         "offsets": _lists([e.terms.words.offsets.astype(np.uint32) for e in encodings]),
     }
     arrays = [_array(columns[field.name], field.type) for field in schema]
     return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _title_vector(encoding: Encoding, width: int) -> npt.NDArray[Any]:
-    title = np.zeros(width) if encoding.title_vector is None else encoding.title_vector
-    return np.asarray(title, dtype=np.float16)
 
 
 def _array(values: Any, kind: pa.DataType) -> pa.Array:
@@ -241,7 +237,10 @@ class DocumentRow:
         metadata = json.loads(self.value("metadata") or "{}")
         texts = (self.value("title"), self.value("text"))
         facts = self.value("language"), self.value("source"), metadata
-        return Document(self.id, *texts, self._sections(), *facts, plain=self.plain, page_breaks=self._page_breaks())
+        breaks: tuple[Any, ...] = ()  # an older longmatch made tables without the column, and rows without a value
+        if "page_breaks" in self.table.column_names and self.table["page_breaks"][self.position].is_valid:
+            breaks = tuple(_tuples(self._columns("page_breaks").values()))
+        return Document(self.id, *texts, self._sections(), *facts, plain=str(self.value("plain")), page_breaks=breaks)
 
     def _sections(self) -> RestoredSections:
         structure = [self._columns(name) for name in ("sections", "paragraphs", "sentences")]
@@ -252,16 +251,6 @@ class DocumentRow:
             paragraphs["page"],
             lambda: _sections(*(_tuples(columns.values()) for columns in structure)),
         )
-
-    def _page_breaks(self) -> tuple[tuple[int, int], ...]:
-        """None in libraries that lack the column, and in rows that an older longmatch added."""
-        known = "page_breaks" in self.table.column_names and self.table["page_breaks"][self.position].is_valid
-        return tuple(_tuples(self._columns("page_breaks").values())) if known else ()
-
-    @property
-    def plain(self) -> str:
-        """The text with its markup blanked; empty if it has none."""
-        return str(self.value("plain"))
 
     def terms(self, vocabulary: Hashes | None = None) -> Terms:
         """The hashed words, sentence by sentence; `vocabulary` is the distinct ones, where the row lacks them."""

@@ -1,23 +1,49 @@
 """The text that documents of a library share: which pairs to look at, and what each of them is."""
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from operator import itemgetter
 
 import numpy as np
 
 from longmatch.default.sides import Floats
 from longmatch.documents.document import Document
-from longmatch.lexical.terms import Ints
+from longmatch.lexical.form import content_words
+from longmatch.lexical.terms import Hashes, Ints, hash_runs, hash_word, lookup
+from longmatch.library.errors import LibraryError
+from longmatch.library.index.index import Index
 from longmatch.library.row_cache import RowCache
-from longmatch.library.rows import DOCUMENT_COLUMNS
-from longmatch.library.shingle_table import LENGTH, ShingleTable
+from longmatch.library.rows import DOCUMENT_COLUMNS, DocumentRow
+from longmatch.library.search.candidates import highest
+from longmatch.library.search.same import same_documents
+from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
+from longmatch.matching.same_document import SameDocument
 from longmatch.reuse.reuse import REUSE_SHARE, REUSE_WORDS, Reuse, reuse_of
-from longmatch.reuse.words import Vocabulary, Words, running_words
+from longmatch.reuse.shingles import shingles
+from longmatch.reuse.words import CJK, PER_WORD, Vocabulary, Words, running_words
 
-KEPT_BYTES = 256 << 20  # of texts
+LENGTH = 6  # words of a run, citation marks and the like left out; twice as many characters in Chinese and Japanese
+MANY = 8  # documents: what stands in more of them is boilerplate
+ENTRIES = 2_000_000  # of the table
+COMMON = 0.5  # share of a passage's runs that many documents have, from which the passage is boilerplate
+BY_CHARACTER = ("zh", "ja")
+COLUMNS = ("id", "language", "vocabulary", "stream", "offsets")
+_CHARACTER = re.compile(f"[{CJK}]")
 BLOCK = 32  # pairs whose texts are read together
 SURVIVING = 0.35  # share of the runs of a passage that small changes leave whole
+PHRASE = 3  # words, as the index counts them
+ASKED = 40  # words of a passage that full-text search is asked for
+LIKELY = 4 * MANY  # documents that are looked at
+RARE = 0.25  # share of a passage's phrases that may be rare, for small changes make some
+MOST_CHECKED = 1_000  # documents added at once: of more, `pairs` lists the copies
+NEAREST, NEAR = 3, 0.9  # documents by vector that may hold the same text, and their least cosine
+COMPARED_TOGETHER = 64  # documents compared with all vectors together
+LISTED = 10  # sentences
+RELATIONS = {"copy": "holds the same text as", "version": "is another version of"}
 
 
 def least_shared(shorter: Ints) -> Floats:
@@ -56,7 +82,7 @@ class SharedText:
         self.store = store
         self.table = ShingleTable.of(store)
         self.vocabulary = Vocabulary()
-        self._kept: RowCache[ReadText] = RowCache(KEPT_BYTES)
+        self._kept: RowCache[ReadText] = RowCache(store.settings.text_bytes)
 
     def pairs(self, similar: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Reuse]]:
         """The pairs that are copies or versions or reuse text, `similar` ones and any others."""
@@ -89,3 +115,172 @@ class SharedText:
             return [ReadText(document, running_words(document, self.vocabulary)) for document in documents]
 
         return {text.id: text for text in self._kept.get(ids, self.store.version, read)}
+
+
+def runs_of(row: DocumentRow) -> Hashes:
+    """The distinct runs of words of a stored document."""
+    length = LENGTH * (PER_WORD if row.value("language") in BY_CHARACTER else 1)
+    return np.unique(shingles(row.terms().words.ids, length))
+
+
+def runs_in(text: str) -> Hashes:
+    """The distinct runs of words of a text."""
+    by_character = 2 * len(_CHARACTER.findall(text)) > len(text)
+    ids = np.array([hash_word(word) for word in content_words(text)], dtype=np.uint64)
+    return np.unique(shingles(ids, LENGTH * (PER_WORD if by_character else 1)))
+
+
+@dataclass(frozen=True)
+class ShingleTable:
+    """The sampled runs of all documents: those of document d are runs[offsets[d]:offsets[d + 1]], sorted."""
+
+    ids: list[str]
+    runs: Hashes
+    offsets: Ints
+    rate: int  # one run in `rate` is in the sample
+    words: Ints  # of each document
+
+    @staticmethod
+    def of(store: Store, entries: int = ENTRIES) -> "ShingleTable":
+        """Read the words of all documents, some at a time."""
+        total = int(store.read(["words"])["words"].to_numpy().sum())
+        rate = 1
+        while total > rate * entries:
+            rate *= 2
+        return ShingleTable.of_rows((row for batch in store.batches(COLUMNS) for row in batch), rate)
+
+    @staticmethod
+    def of_rows(rows: Iterable[DocumentRow], rate: int = 1) -> "ShingleTable":
+        """From rows of the store, sorted by id."""
+        read = ((row.id, sampled(runs_of(row), rate), len(row.array("stream"))) for row in rows)
+        found = sorted(read, key=itemgetter(0))
+        parts = [runs for _, runs, _ in found]
+        offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
+        joined = np.concatenate(parts) if parts else np.empty(0, np.uint64)
+        words = np.array([words for *_, words in found], dtype=np.int64)
+        return ShingleTable([id for id, *_ in found], joined, offsets.astype(np.int64), rate, words)
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """The number of each document."""
+        return {id: number for number, id in enumerate(self.ids)}
+
+    @cached_property
+    def _by_run(self) -> tuple[Ints, Hashes, Ints, Ints]:
+        """The entries sorted by run, and for each distinct run its hash, its first entry and its documents' count."""
+        order = np.argsort(self.runs, kind="stable")
+        distinct, first, counts = np.unique(self.runs[order], return_index=True, return_counts=True)
+        return order, distinct, first, counts
+
+    @cached_property
+    def _common(self) -> Hashes:
+        _, distinct, _, counts = self._by_run
+        return distinct[counts > MANY]
+
+    def is_common(self, text: str) -> bool:
+        """Whether a passage stands in many documents."""
+        runs = sampled(runs_in(text), self.rate)
+        return len(runs) > 0 and float(lookup(self._common, runs)[1].mean()) >= COMMON
+
+    def shared(self, a: str, b: str) -> int:
+        """About how many runs two documents share, boilerplate too."""
+        own, other = (self.runs[self.offsets[n] : self.offsets[n + 1]] for n in (self.number[a], self.number[b]))
+        return len(np.intersect1d(own, other, assume_unique=True)) * self.rate
+
+    def candidates(self, least: Callable[[Ints], Floats]) -> dict[tuple[str, str], int]:
+        """The pairs of documents that share runs which few documents have, with about how many they share.
+
+        `least` tells how many they have to share, from the words of the shorter document of each pair.
+        """
+        order, _, first, counts = self._by_run
+        document = np.repeat(np.arange(len(self.ids)), np.diff(self.offsets))[order]
+        keys, counted = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for size in range(2, MANY + 1):
+            starts = first[counts == size]
+            members = document[starts[:, None] + np.arange(size)]  # (runs, size), ascending: sorting was stable
+            pairs = [members[:, i] * len(self.ids) + members[:, j] for i, j in combinations(range(size), 2)]
+            distinct, count = np.unique(np.concatenate(pairs), return_counts=True)
+            keys.append(distinct)
+            counted.append(count)
+        found, place = np.unique(np.concatenate(keys), return_inverse=True)
+        shared = self.rate * np.bincount(place, np.concatenate(counted), len(found)).astype(np.int64)
+        a, b = np.divmod(found, max(1, len(self.ids)))
+        enough = shared >= least(np.minimum(self.words[a], self.words[b]))
+        kept = zip(a[enough].tolist(), b[enough].tolist(), shared[enough].tolist(), strict=True)
+        return {(self.ids[i], self.ids[j]): count for i, j, count in kept}
+
+    def shorter(self, a: str, b: str) -> Ints:
+        """The words of the shorter of two documents, as `least` of `candidates` takes it."""
+        return np.minimum(self.words[[self.number[a]]], self.words[[self.number[b]]])
+
+
+def sampled(runs: Hashes, rate: int) -> Hashes:
+    """The runs in the sample; `rate` is a power of two."""
+    return runs if rate == 1 else runs[(runs >> np.uint64(7)) % np.uint64(rate) == 0]
+
+
+@dataclass(frozen=True)
+class CommonPassages:
+    """First by the document frequencies of its phrases, then by the documents that full-text search finds."""
+
+    store: Store
+    index: Index
+
+    def __call__(self, text: str) -> bool:
+        """Whether more than MANY documents hold most of a passage."""
+        words = content_words(text)
+        return self._may_be_common(words) and self._holders(text, words) > MANY
+
+    def _may_be_common(self, words: list[str]) -> bool:
+        """A passage stands in no more documents than its phrases do."""
+        ids = np.array([hash_word(word) for word in words], dtype=np.uint64)
+        starts = np.arange(max(0, len(ids) - PHRASE + 1))
+        if not len(starts):
+            return False
+        documents = self.index.rarity.phrases.collection(np.unique(hash_runs(ids, starts, PHRASE)))
+        return float(np.quantile(documents, RARE)) > MANY
+
+    def _holders(self, text: str, words: list[str]) -> int:
+        try:
+            likely = self.store.find(" ".join(words[:ASKED]), LIKELY)
+        except LibraryError:  # a library without a full-text index
+            return 0
+        runs = runs_in(text)
+        rows = self.store.fetch(likely, COLUMNS)
+        held = (np.isin(runs, runs_of(row), assume_unique=True).mean() for row in rows) if len(runs) else ()
+        return sum(1 for share in held if share >= COMMON)
+
+
+def same_text_remarks(searcher: Searcher, added: Sequence[str]) -> list[str]:
+    """Sentences on the documents added whose text another document of the library holds, or a version of it."""
+    if len(added) > MOST_CHECKED:
+        return []
+    reported: set[frozenset[str]] = set()
+    sentences = []
+    for id, other in _same(searcher, added):
+        if frozenset((id, other.id)) not in reported:
+            reported.add(frozenset((id, other.id)))
+            sentences.append(f"{id} {RELATIONS[other.relation]} {other.id}.")
+    more = len(sentences) - LISTED
+    others = f"{more:,} more {'is' if more == 1 else 'are'} in the library twice; longmatch pairs lists them."
+    return sentences[:LISTED] + ([others] if more > 0 else [])
+
+
+def _same(searcher: Searcher, added: Sequence[str]) -> Iterator[tuple[str, SameDocument]]:
+    """A document added and the nearest other that holds its text, a copy rather than a version."""
+    index, ids = searcher.index, searcher.scope().ids
+    place = {id: number for number, id in enumerate(ids)}
+    known = [id for id in added if id in place]  # another process may have removed some
+    means = index.live_column("means") if known else np.zeros((0, 0))
+    for start in range(0, len(known), COMPARED_TOGETHER):
+        block = known[start : start + COMPARED_TOGETHER]
+        cosines = means @ means[[place[id] for id in block]].T  # (documents, block)
+        for id, column in zip(block, cosines.T, strict=True):
+            column[place[id]] = -1.0
+            nearest = sorted((-round(float(column[i]), 6), ids[i]) for i in highest(column, NEAREST, ids.__getitem__))
+            near = [other for distance, other in nearest if -distance >= NEAR]
+            encodings = {encoding.document.id: encoding for encoding in searcher.encodings([id, *near] if near else [])}
+            if id in encodings:
+                candidates = [encodings[other] for other in near if other in encodings]
+                same = sorted(same_documents(encodings[id], candidates), key=lambda one: one.relation)
+                yield from ((id, other) for other in same[:1])

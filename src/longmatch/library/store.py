@@ -8,62 +8,61 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from longmatch.documents.document import content_hash
 from longmatch.encoders.hardware import usable_cores
+from longmatch.library.checksums import StoreChecks, storage_errors
 from longmatch.library.conditions import parse, quoted
 from longmatch.library.errors import NotALibrary
-from longmatch.library.lance import load_lancedb
-from longmatch.library.model import ADAPTER_SCHEMA, Adapter, LibraryModel
+from longmatch.library.model import LibraryModel
 from longmatch.library.row_cache import RowCache, StoredSentences
 from longmatch.library.rows import DOCUMENT_COLUMNS, SENTENCE_COLUMNS, DocumentRow, rows_of, schema_for
-from longmatch.library.storage_errors import storage_errors
-from longmatch.library.store_checks import StoreChecks
+from longmatch.library.settings import DEFAULTS, LibrarySettings
 
+CLIENT = "lance_namespace_urllib3_client"
 DOCUMENTS, FILES = "documents", "files"
 REENCODED = "documents_again"  # the documents while they are encoded with another model
-ADAPTERS = "learnt"
 MODEL_KEY = "longmatch"  # of the LibraryModel, in the metadata of the table's schema
 FOLDER_LIBRARY = ".longmatch"  # the library of a folder of documents, inside that folder
 INDEX_CACHE, METADATA_CACHE = 1 << 28, 1 << 26  # bytes
-SENTENCE_BYTES = 256 << 20  # two thousand documents of four thousand words
 NO_LIMIT = 10**9  # rows; LanceDB's default limit is 10
-MAX_VERSIONS = 64  # commits before the tables are reopened, which drops the caches of old versions
-MAX_FRAGMENTS = 24  # before they are compacted
 ARENA_MAX = -8  # parameter of mallopt
 
 T = TypeVar("T")
 
-FILE_SCHEMA = pa.schema(
-    [
-        ("path", pa.string()),
-        ("hash", pa.string()),
-        ("size", pa.int64()),
-        ("modified", pa.int64()),
-        ("problems", pa.list_(pa.string())),
-    ]
-)
+_FILE_TYPES = {"path": pa.string(), "hash": pa.string(), "size": pa.int64(), "modified": pa.int64()}
+FILE_SCHEMA = pa.schema([*_FILE_TYPES.items(), ("problems", pa.list_(pa.string()))])
 
 
 class Store:
     """The tables of one library."""
 
     def __init__(
-        self, address: str, database: Any, model: LibraryModel, checks: StoreChecks, table: str = DOCUMENTS
+        self,
+        address: str,
+        database: Any,
+        model: LibraryModel,
+        checks: StoreChecks,
+        table: str = DOCUMENTS,
+        settings: LibrarySettings = DEFAULTS,
     ) -> None:
-        self.address, self.model, self.checks = address, model, checks
-        self._database = database
-        self._documents = database.open_table(table)
+        self.address, self.model, self.checks, self.settings = address, model, checks, settings
+        self.database = database
+        self.documents = database.open_table(table)
         self._version: int | None = None  # as it was read last; None after a change
         self._opened_version = self.version
-        self.kept_sentences: RowCache[StoredSentences] = RowCache(SENTENCE_BYTES)
+        self.kept_sentences: RowCache[StoredSentences] = RowCache(settings.sentence_bytes)
 
     @classmethod
-    def open(cls, address: str, table: str = DOCUMENTS) -> "Store":
+    def open(cls, address: str, table: str = DOCUMENTS, settings: LibrarySettings = DEFAULTS) -> "Store":
         """Open a library; `table` is that of the documents. Raises NotALibrary if there is none."""
         database = _connect(address, create=False)
         checks = StoreChecks(address)
@@ -71,12 +70,14 @@ class Store:
         with storage_errors(address):
             if not _table_exists(database, address, table):
                 raise NotALibrary(f"{address} is not a library. Make one: longmatch index LIBRARY {address}.")
-            store = cls(address, database, _model_of(database.open_table(table), address), checks, table)
+            store = cls(address, database, _model_of(database.open_table(table), address), checks, table, settings)
         checks.check_version(table, store.version)
         return store
 
     @classmethod
-    def create(cls, address: str, model: LibraryModel, table: str = DOCUMENTS) -> "Store":
+    def create(
+        cls, address: str, model: LibraryModel, table: str = DOCUMENTS, settings: LibrarySettings = DEFAULTS
+    ) -> "Store":
         """Create an empty library, or open the existing one."""
         database = _connect(address, create=True)
         with storage_errors(address):
@@ -87,27 +88,27 @@ class Store:
                 database.create_table(FILES, schema=FILE_SCHEMA)
             if not _table_exists(database, address, table):
                 database.create_table(table, schema=schema)  # last: makes it a library
-        return cls.open(address, table)
+        return cls.open(address, table, settings)
 
     def replace_documents(self, other: "Store") -> None:
         """Replace all documents by those of another table of the library in one commit, and drop that table."""
         with storage_errors(self.address):
             other.checks.need_documents()
             schema = _schema_with(other.model)
-            rows = _query(other._documents, schema.names, None).to_batches(batch_size=64)
+            rows = _query(other.documents, schema.names, None).to_batches(batch_size=64)
             reader = pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in rows))
-            self._database.create_table(DOCUMENTS, data=reader, schema=schema, mode="overwrite")
+            self.database.create_table(DOCUMENTS, data=reader, schema=schema, mode="overwrite")
         other.drop()
 
     def drop(self) -> None:
         """Remove the table of the documents."""
         with storage_errors(self.address):
-            self._database.drop_table(self._documents.name)
+            self.database.drop_table(self.documents.name)
 
     @property
     def lacks_columns(self) -> bool:
         """Whether the library was made by an older longmatch, with fewer columns."""
-        return not set(schema_for(self.model.width).names) <= set(self._documents.schema.names)
+        return not set(schema_for(self.model.width).names) <= set(self.documents.schema.names)
 
     @property
     def is_shared(self) -> bool:
@@ -118,11 +119,11 @@ class Store:
     def version(self) -> int:
         """A number that changes with every commit: that of the last refresh, or of an own change since."""
         if self._version is None:
-            self._version = int(self._documents.version)
+            self._version = int(self.documents.version)
         return self._version
 
     def _checkout_latest(self) -> None:
-        self._documents.checkout_latest()
+        self.documents.checkout_latest()
         self._version = None
 
     def refresh(self) -> None:
@@ -131,19 +132,19 @@ class Store:
             before = self.version
             self._checkout_latest()
             if self.version != before:
-                self.model = _model_of(self._documents, self.address)
+                self.model = _model_of(self.documents, self.address)
             self._reopen_if_old()
 
     def _reopen_if_old(self) -> None:
         """Reopen the tables after many commits, as the caches of every version would stay in memory."""
-        if self.version - self._opened_version >= MAX_VERSIONS:
-            self._database = _connect(self.address, create=False)
-            self._documents, self._version = self._database.open_table(self._documents.name), None
+        if self.version - self._opened_version >= self.settings.reopened_after:
+            self.database = _connect(self.address, create=False)
+            self.documents, self._version = self.database.open_table(self.documents.name), None
             self._opened_version = self.version
 
     def __len__(self) -> int:
         with storage_errors(self.address):
-            return int(self._documents.count_rows())
+            return int(self.documents.count_rows())
 
     def read(self, columns: Sequence[str], where: str | None = None) -> pa.Table:
         """Some columns of all documents, or of those that satisfy the SQL condition `where`."""
@@ -157,9 +158,9 @@ class Store:
     def _ask(self, read: Callable[[Any], T]) -> T:
         """What `read` reads of the documents; again where another process has dropped the version that was read."""
         while True:
-            version = self._documents.version
+            version = self.documents.version
             try:
-                return read(self._documents)
+                return read(self.documents)
             except (OSError, RuntimeError):
                 if not self._has_moved_on(version):
                     raise
@@ -201,9 +202,9 @@ class Store:
         given: set[str] = set()
         with storage_errors(self.address):
             while True:
-                version = self._documents.version
+                version = self.documents.version
                 try:
-                    for batch in _query(self._documents, columns, None).to_batches(batch_size=size):
+                    for batch in _query(self.documents, columns, None).to_batches(batch_size=size):
                         rows = [row for row in rows_of(pa.Table.from_batches([batch])) if row.id not in given]
                         given.update(row.id for row in rows)
                         if rows:
@@ -218,7 +219,7 @@ class Store:
         """Add documents, or replace those of the same id, in one commit; returns them as stored."""
         self.checks.need_documents()
         with storage_errors(self.address):
-            stored = _merge(self._documents, "id", rows)
+            stored = _merge(self.documents, "id", rows)
             self._version = None
             self._record()
             self._reopen_if_old()
@@ -226,14 +227,14 @@ class Store:
 
     def _record(self) -> None:
         """Record the checksums of what was just committed."""
-        if self._documents.name == DOCUMENTS:
+        if self.documents.name == DOCUMENTS:
             self.checks.record(DOCUMENTS, self.version)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove documents in one commit."""
         self.checks.need_documents()
         with storage_errors(self.address):
-            self._documents.delete(sql_in("id", ids))
+            self.documents.delete(sql_in("id", ids))
             self._version = None
             self._record()
 
@@ -267,59 +268,36 @@ class Store:
     @property
     def _files(self) -> Any:
         self.checks.need_files()
-        if not _table_exists(self._database, self.address, FILES):  # it was damaged, and removed
-            self._database.create_table(FILES, schema=FILE_SCHEMA)
-        return self._database.open_table(FILES)
+        if not _table_exists(self.database, self.address, FILES):  # it was damaged, and removed
+            self.database.create_table(FILES, schema=FILE_SCHEMA)
+        return self.database.open_table(FILES)
 
-    def adapter(self, digest: str | None = None) -> Adapter | None:
-        """The adapter with this digest; without one, that of the model that made the vectors."""
-        digest = self.model.change if digest is None else digest
-        with storage_errors(self.address):
-            if not digest or not _table_exists(self._database, self.address, ADAPTERS):
-                return None
-            table = self._database.open_table(ADAPTERS)
-            rows = _query(table, ADAPTER_SCHEMA.names, sql_in("digest", [digest])).to_arrow()
-        return Adapter.from_row(rows.to_pylist()[0]) if len(rows) else None
-
-    def put_adapter(self, adapter: Adapter) -> None:
-        """Store an adapter; it is in use once the LibraryModel names it."""
-        with storage_errors(self.address):
-            if not _table_exists(self._database, self.address, ADAPTERS):
-                self._database.create_table(ADAPTERS, schema=ADAPTER_SCHEMA)
-            _merge(self._database.open_table(ADAPTERS), "digest", adapter.to_table())
-            self._record()
-
-    def delete_adapter(self, digest: str) -> None:
-        """Remove an adapter that is no longer used."""
-        with storage_errors(self.address):
-            self._database.open_table(ADAPTERS).delete(sql_in("digest", [digest]))
-            self._record()
-
-    def tidy(self, exact_below: int) -> None:
+    def tidy(self, vectors: bool = True) -> None:
         """Create missing indices, and compact the tables if they have many small fragments.
 
-        From `exact_below` documents on, document vectors get an approximate index.
+        Very many document vectors get an approximate index, but for `vectors=False`.
         """
         from lancedb.index import FTS, BTree, IvfRq
 
         self.checks.need_documents()
         with storage_errors(self.address):
-            present = {index.columns[0] for index in self._documents.list_indices()}
-            count = self._documents.count_rows()
-            fragments = self._documents.stats()["fragment_stats"]["num_fragments"]
+            present = {index.columns[0] for index in self.documents.list_indices()}
+            count = self.documents.count_rows()
+            fragments = self.documents.stats()["fragment_stats"]["num_fragments"]
             if not count:
                 return
             if "id" not in present:
-                self._documents.create_index("id", config=BTree())
+                self.documents.create_index("id", config=BTree())
             if "text" not in present:
-                self._documents.create_index("text", config=FTS(base_tokenizer="icu"))
-            if count >= exact_below and "mean" not in present:
-                self._documents.create_index("mean", config=IvfRq(distance_type="cosine"))
-            if fragments > MAX_FRAGMENTS + count // 500:  # compacting rewrites everything: less often the larger it is
+                self.documents.create_index("text", config=FTS(base_tokenizer="icu"))
+            if vectors and count >= self.settings.exact_below and "mean" not in present:
+                self.documents.create_index("mean", config=IvfRq(distance_type="cosine"))
+            most = self.settings.fragments + count // 500  # compacting rewrites everything: less often the larger it is
+            if fragments > most:
                 local = not self.is_shared
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)  # readers of old versions retry: see `read`
-                    for table in (self._documents, self._files):
+                    for table in (self.documents, self._files):
                         table.optimize(cleanup_older_than=timedelta(0) if local else None, delete_unverified=local)
             self._version = None
             self._record()
@@ -327,10 +305,12 @@ class Store:
     def nearest(self, vector: Any, count: int, where: str | None) -> list[str]:
         """The ids of the `count` documents nearest to a vector, by the approximate index."""
         self.checks.need_documents()
-        with storage_errors(self.address):
-            return _first(
-                lambda limit: self._ask(lambda table: _nearest(table, vector, limit, where).to_arrow()), count
-            )
+
+        def search(table: Any) -> Any:
+            query = table.search(vector, vector_column_name="mean").distance_type("cosine").refine_factor(10)
+            return query.where(where, prefilter=True) if where else query
+
+        return self._first(search, "_distance", count)
 
     def has_vector_index(self) -> bool:
         """Whether there is an approximate index of the document vectors."""
@@ -342,10 +322,24 @@ class Store:
         from lancedb.query import FullTextOperator, MatchQuery
 
         self.checks.need_documents()
+        make: Any = MatchQuery  # its types make no argument optional
+        query = make(words, "text", operator=FullTextOperator.AND)
+        return self._first(lambda table: table.search(query, query_type="fts"), "_score", count)
+
+    def _first(self, search: Callable[[Any], Any], column: str, count: int) -> list[str]:
+        """The ids of the first `count` rows, ties by id; as many are read as are tied with the last of them."""
+        limit, sign = count + 1, 1 if column == "_distance" else -1
+
+        def read(limit: int) -> pa.Table:
+            return self._ask(lambda table: search(table).select(["id", column]).limit(limit).to_arrow())
+
         with storage_errors(self.address):
-            make: Any = MatchQuery  # its types make no argument optional
-            query = make(words, "text", operator=FullTextOperator.AND)
-            return _first(lambda limit: self._ask(lambda table: _matches(table, query, limit).to_arrow()), count)
+            while True:
+                found = read(limit)
+                rows = sorted(zip((sign * found[column].to_numpy()).tolist(), found["id"].to_pylist(), strict=True))
+                if len(rows) < limit or rows[count - 1][0] < rows[-1][0]:
+                    return [str(id) for _, id in rows[:count]]
+                limit *= 4
 
 
 def is_library(path: Path) -> bool:
@@ -408,28 +402,6 @@ def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
     return query.where(where) if where else query
 
 
-def _nearest(table: Any, vector: Any, count: int, where: str | None) -> Any:
-    query = table.search(vector, vector_column_name="mean").distance_type("cosine")
-    query = query.refine_factor(10).select(["id", "_distance"]).limit(count)
-    return query.where(where, prefilter=True) if where else query
-
-
-def _matches(table: Any, query: Any, count: int) -> Any:
-    return table.search(query, query_type="fts").select(["id", "_score"]).limit(count)
-
-
-def _first(read: Callable[[int], pa.Table], count: int) -> list[str]:
-    """The ids of the first `count` rows, ties by id; as many are read as are tied with the last of them."""
-    limit = count + 1
-    while True:
-        found = read(limit)
-        values = found["_distance"].to_numpy() if "_distance" in found.column_names else -found["_score"].to_numpy()
-        rows = sorted(zip(values.tolist(), found["id"].to_pylist(), strict=True))
-        if len(rows) < limit or rows[count - 1][0] < rows[-1][0]:
-            return [str(id) for _, id in rows[:count]]
-        limit *= 4
-
-
 def _is_intact(row: DocumentRow, columns: Sequence[str]) -> bool:
     """Whether a row is that of its hash; its id alone is, as it was found by it."""
     if not set(DOCUMENT_COLUMNS) <= set(columns):
@@ -451,3 +423,28 @@ def sql_in(column: str, values: Sequence[str]) -> str:
     ("id IN ('a', 'it''s')", 'FALSE')
     """
     return f"{column} IN ({', '.join(map(quoted, values))})" if values else "FALSE"
+
+
+class _LazyPackage(ModuleType):
+    """A package whose own file is run when a name of it is first asked for; its modules can be imported before."""
+
+    def __init__(self, spec: ModuleSpec) -> None:
+        super().__init__(spec.name)
+        self.__spec__, self.__path__ = spec, list(spec.submodule_search_locations or [])
+
+    def __getattr__(self, name: str) -> Any:
+        spec = self.__dict__.get("__spec__")
+        if name.startswith("__") or spec is None or spec.loader is None or "__complete__" in self.__dict__:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        self.__dict__["__complete__"] = True
+        spec.loader.exec_module(self)
+        return getattr(self, name)
+
+
+def load_lancedb() -> Any:
+    """The module `lancedb`."""
+    if "lancedb" not in sys.modules and CLIENT not in sys.modules:
+        spec = find_spec(CLIENT)
+        if spec is not None:
+            sys.modules[CLIENT] = _LazyPackage(spec)
+    return import_module("lancedb")

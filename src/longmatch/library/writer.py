@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -9,14 +11,19 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from longmatch.default.collection import sampled_unrelated
+from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import drawn_documents
 from longmatch.documents.document import Document
-from longmatch.library.errors import LibraryError
+from longmatch.documents.unique_names import UniqueNames
+from longmatch.library.checksums import storage_errors
+from longmatch.library.errors import LibraryError, NotALibrary
+from longmatch.library.files import SourcePaths, source_file
 from longmatch.library.index.index import BATCH, Index
-from longmatch.library.rows import ENCODING_COLUMNS, DocumentRow, rows_of, to_table
-from longmatch.library.storage_errors import storage_errors
-from longmatch.library.store import Store
+from longmatch.library.model import LibraryModel, background_digest
+from longmatch.library.rows import DOCUMENT_COLUMNS, ENCODING_COLUMNS, DocumentRow, VectorType, rows_of, to_table
+from longmatch.library.store import REENCODED, Store
 from longmatch.matching.sentence_vectors import title_vectors
 from longmatch.ragged import Array
 from longmatch.units import Tokens
@@ -24,6 +31,8 @@ from longmatch.units import Tokens
 LOCK = "writer.lock"
 UNFINISHED = (".*.json.*", "index/.*.json.*", "*.lance/**/.tmp*")  # files being written, by `replace_text` and by Lance
 POLL = 0.2  # seconds between tries for a lock that another process has
+INDEX = "index"
+OnDocuments = Callable[[int], None]  # called with the number of documents just encoded
 
 
 class Writer:
@@ -69,14 +78,11 @@ class Writer:
             update_index(self.index, self.store)
             self.index.save(self.store.version)
 
-    def finish(self, exact_below: int) -> None:
+    def finish(self) -> None:
         """Compact the store and the index, and recompute norms that are out of date."""
-        self.store.tidy(exact_below)
+        self.store.tidy()
         with storage_errors(self.store.address):
-            if self.index.is_stale:
-                self.index.merge()
-                self.index.refresh_norms()
-                refresh_unrelated(self.index, self.store)
+            _refresh(self.index, self.store)
             self._save_index()
 
     def _save_index(self) -> None:
@@ -86,8 +92,12 @@ class Writer:
         self.index.save(self.store.version)
 
 
-def refresh_unrelated(index: Index, store: Store) -> None:
-    """See again what unrelated documents have in common, by random ones."""
+def _refresh(index: Index, store: Store) -> None:
+    """Compute again what is out of date: the norms, and what unrelated documents have in common, by random ones."""
+    if not index.is_stale:
+        return
+    index.merge()
+    index.refresh_norms()
     ids = sorted(index.roster.rows)
     drawn = [ids[i] for i in drawn_documents(len(ids))]
     encodings = [row.encoding() for row in store.fetch(drawn, ENCODING_COLUMNS)]
@@ -103,10 +113,7 @@ def update_index(index: Index, store: Store) -> None:
     missing = [id for id, hash in stored.items() if indexed.get(id) != hash]
     for rows in _fetch_or_scan(store, index.columns, missing, len(stored)):
         index.add(rows)
-    if index.is_stale:
-        index.merge()
-        index.refresh_norms()
-        refresh_unrelated(index, store)
+    _refresh(index, store)
     index.version = store.version
 
 
@@ -137,48 +144,149 @@ def write_lock(
             lock.acquire(timeout=0)
         except Timeout:
             on_message(f"Another process is changing {folder}; waiting until it is done.")
-            _acquire(lock, wait)
+            while wait is not None and not lock.is_locked:  # a caller that has other work gets its turn between tries
+                wait()
+                with suppress(Timeout):
+                    lock.acquire(timeout=POLL)
+            if wait is None:
+                lock.acquire()
     except OSError as error:
         raise LibraryError(f"{folder} cannot be written ({error.strerror}). Name a folder you may write to.") from error
     try:
-        _sweep(folder)
+        for path in (path for pattern in UNFINISHED for path in folder.glob(pattern)):
+            with suppress(OSError):  # a reader has just put it in place
+                path.unlink()
         yield
     finally:
         lock.release()
-
-
-def _sweep(folder: Path) -> None:
-    """Remove the files that killed processes had begun and not put in place; needs the lock."""
-    for path in (path for pattern in UNFINISHED for path in folder.glob(pattern)):
-        with suppress(OSError):  # a reader has just put it in place
-            path.unlink()
-
-
-def _acquire(lock: FileLock, wait: Callable[[], None] | None) -> None:
-    """Wait for a lock; a caller that has other work meanwhile gets its turn between tries."""
-    if wait is None:
-        lock.acquire()
-        return
-    while not lock.is_locked:
-        wait()
-        with suppress(Timeout):
-            lock.acquire(timeout=POLL)
 
 
 @contextmanager
 def try_write_lock(folder: Path) -> Iterator[Literal["locked", "busy", "forbidden"]]:
     """Hold the lock if no other process has it and the folder can be written."""
     lock = FileLock(folder / LOCK, thread_local=False)
+    state: Literal["locked", "busy", "forbidden"] = "locked"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except Timeout:
-        yield "busy"
-        return
+        state = "busy"
     except OSError:
-        yield "forbidden"
-        return
+        state = "forbidden"
     try:
-        yield "locked"
+        yield state
     finally:
-        lock.release()
+        lock.release()  # nothing where it is not held
+
+
+@dataclass(frozen=True)
+class CurrentIndex:
+    """The index of a store, in a folder of the library."""
+
+    store: Store
+    folder: Path  # of the library, or of its index where the library is in object storage
+    statistics: Statistics
+    keeps_records: bool
+
+    def open(self, recheck: bool = False) -> Index:
+        """As it lies on disk, perhaps behind the store."""
+        background = background_digest(self.statistics.sentences) + self.statistics.terms.digest
+        made_by = f"{background}{self.statistics.prior}{self.store.model.to_json()}{self.store.lacks_columns}"
+        fingerprint = sha256(made_by.encode()).hexdigest()[:16]
+        place, settings = self.folder / INDEX, self.store.settings
+        return Index.open(place, self.statistics, fingerprint, self.keeps_records, settings, recheck=recheck)
+
+    def updated(self) -> Index:
+        """Brought up to date; needs the lock."""
+        self.store.refresh()
+        index = self.open(recheck=True)
+        if index.version != self.store.version or index.is_stale:
+            update_index(index, self.store)
+        return index
+
+    def covering(self, scratch: Callable[[], Path]) -> Index:
+        """One that covers the store's version, finished should the process that wrote it have been killed.
+
+        Where the library cannot be written it is made in a folder that `scratch` makes.
+        """
+        index = self.open()
+        if index.version > self.store.version:  # another process has committed since the store was refreshed
+            self.store.refresh()
+        if index.version == self.store.version and not index.is_stale:
+            return index
+        with try_write_lock(self.folder) as lock:
+            if lock == "busy" and index.segments:
+                return index  # as far as the other process has come
+            if lock == "locked":
+                with suppress(LibraryError):
+                    self.store.tidy(vectors=False)  # a writer that was killed left no full-text index
+                with suppress(OSError):  # a full disk, for example
+                    index = self.updated()
+                    index.save(self.store.version)
+                    return index
+        index = self.open()
+        index.folder, index.keeps_records = scratch(), False
+        with storage_errors(self.store.address):
+            update_index(index, self.store)
+        return index
+
+
+def put_documents(
+    writer: Writer, source_paths: SourcePaths, path: Path, encodings: Sequence[Encoding], problems: Sequence[str]
+) -> list[str]:
+    """Store the documents of a file and the file's record, with what could not be read of it; returns their ids.
+
+    The record is last, as in `IndexingRun`: if killed before, the file counts as not indexed, and adding it again
+    replaces its documents. No document of another file is replaced.
+    """
+    file = source_file(path, source_paths.source(path))
+    known = writer.store.read(["id", "source"]).to_pylist()
+    taken = {row["id"] for row in known if row["source"] != file.source}
+    unique_id = UniqueNames(taken.__contains__)
+    stored = []
+    for encoding in encodings:
+        named = replace(encoding.document, id=unique_id(encoding.document.id), source=file.source)
+        stored.append(replace(encoding, sentences=replace(encoding.sentences, document=named)))
+    writer.put(to_table(stored, writer.store.model.vectors))
+    writer.store.put_files([file.record(problems)])
+    return [encoding.document.id for encoding in stored]
+
+
+def reencode(
+    store: Store, matcher: HybridMatcher, vector_type: VectorType, on_documents: OnDocuments | None = None
+) -> Store:
+    """Encode all documents into a second table, and replace the first by it in one commit.
+
+    If interrupted, the next call with the same model resumes; documents that have changed since are encoded again.
+    """
+    target = _open_target(store, LibraryModel.of(matcher, vector_type))
+    done = _still_current(target, store)
+    for rows in store.batches(DOCUMENT_COLUMNS):
+        remaining = [row for row in rows if row.id not in done]
+        if remaining:
+            target.put(to_table(matcher.encode([row.document() for row in remaining]), vector_type))
+        if on_documents:
+            on_documents(len(rows))
+    store.replace_documents(target)
+    return Store.open(store.address, settings=store.settings)
+
+
+def _still_current(target: Store, store: Store) -> set[str]:
+    """The ids of the documents in `target` that are the same in `store`; the others are removed from it."""
+    encoded, stored = (
+        {row["id"]: row for row in each.read(["id", "hash", "source"]).to_pylist()} for each in (target, store)
+    )
+    stale = [id for id, row in encoded.items() if stored.get(id) != row]
+    if stale:
+        target.delete(stale)
+    return encoded.keys() - set(stale)
+
+
+def _open_target(store: Store, model: LibraryModel) -> Store:
+    """The table to fill: that of an interrupted run if it has the same model, or a new one."""
+    with suppress(NotALibrary):
+        target = Store.open(store.address, REENCODED, store.settings)
+        if target.model == model and not target.lacks_columns:
+            return target
+        target.drop()
+    return Store.create(store.address, model, REENCODED, store.settings)

@@ -20,6 +20,7 @@ from longmatch.documents.formats import suffix_of
 from longmatch.errors import LongmatchError
 from longmatch.library.files import HASH_DIGITS
 from longmatch.library.library import Library
+from longmatch.library.shared_text import same_text_remarks
 from longmatch.library.store import FOLDER_LIBRARY
 from longmatch.web.jobs import Job, Jobs, Stopped
 from longmatch.web.limits import Limits
@@ -114,7 +115,7 @@ class Additions:
                 on_failure()
                 raise
             words = sum(document.words for document in read.documents)
-            remarks = [*read.sentences, *self._library.same_text(ids)]
+            remarks = [*read.sentences, *same_text_remarks(self._library.searcher(), ids)]
             return Added(id=ids[0], title=read.documents[0].title, words=words, documents=len(ids), remarks=remarks)
 
         return self._jobs.start(work)

@@ -27,7 +27,7 @@ class Catalogue:
         with self._lock:
             version = self._library.version
             if self._read is None or self._read[0] != version:
-                self._read = version, {row["id"]: _described(row) for row in self._library.describe()}
+                self._read = version, {row["id"]: _described(row) for row in self._library.records(metadata=False)}
             return self._read[1]
 
     def get(self, id: str) -> Described | None:

@@ -50,7 +50,6 @@ class LibraryFacts(Answer):
     vectors: str = Field(description="The numbers that sentence vectors are kept in.", examples=["float16", "int8"])
     computes: str = Field(description="Precision, engine and device of the first encoding.")
     schema_number: int = Field(serialization_alias="schema", description="Of the store's layout.")
-    adapted: dict[str, Any] | None = Field(description="When its model learnt from its documents, and the proof.")
     uploads: dict[str, int] = Field(description="What an upload may have at most: bytes, words.")
     formats: list[str] = Field(description="The kinds of files that can be uploaded.", examples=[[".pdf", ".md"]])
     writable: bool = Field(description="Whether documents can be added, and those removed that were.")

@@ -16,6 +16,7 @@ from longmatch.documents.containers import member_of, shows_pages
 from longmatch.documents.document import Document
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.library.conditions import parse
+from longmatch.library.finding import absent_keys
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.render.wording import none_matches
@@ -147,7 +148,9 @@ class State:
         rows = self.catalogue.rows()
         described = self.described(asked.document)
         where = asked.where
-        nothing = [none_matches(where, library.absent_keys(where))] if where and not hits and not hits.same else []
+        nothing = (
+            [none_matches(where, absent_keys(library.store, where))] if where and not hits and not hits.same else []
+        )
         return Ranking(
             query=described,
             by=asked.by if hits.ordered_by else asked.rerank or asked.by,

@@ -13,24 +13,23 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from longmatch.default.encoding import Encoding
+from longmatch.default.matcher import HybridMatcher
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import KINDS, Counts, Kind
-from longmatch.library import store
-from longmatch.library.index import merge
-from longmatch.library.index import segment as segment_module
 from longmatch.library.index.index import FORMAT, Index
 from longmatch.library.index.records import record_files
-from longmatch.library.index.segment import DTYPES, TITLE_WORDS, write_array
+from longmatch.library.index.segment import DTYPES, TITLE_WORDS, take_runs, write_array
 from longmatch.library.index.terms import Occurrences
 from longmatch.library.library import Library
 from longmatch.library.rows import ENCODING_COLUMNS
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text, write_texts
 
 
 def assert_true(library: Library) -> None:
     """The index holds what is counted from the documents themselves."""
-    searcher = library._searcher()
-    rows = library._store.fetch(list(library), ENCODING_COLUMNS)
+    searcher = library.searcher()
+    rows = library.store.fetch(list(library), ENCODING_COLUMNS)
     index, encodings = searcher.index, [row.encoding() for row in rows]
     assert set(index.content_hashes()) == set(library)
     for kind in KINDS:
@@ -86,10 +85,10 @@ def test_frequencies_stay_true_through_additions_replacements_and_removals(libra
 def test_a_term_of_removed_documents_only_is_forgotten(library: Library, texts: Path) -> None:
     (texts / "d000.txt").write_text("Xylophones zigzag quixotically. " + made_up_text(0))
     library.add(texts)
-    term = library._searcher().encodings(["d000.txt"])[0].terms.words.ids[:1]
-    assert library._searcher().index.frequencies("words")(term).tolist() == [1]
+    term = library.searcher().encodings(["d000.txt"])[0].terms.words.ids[:1]
+    assert library.searcher().index.frequencies("words")(term).tolist() == [1]
     library.remove("d000.txt")
-    assert library._searcher().index.frequencies("words")(term).tolist() == [0]
+    assert library.searcher().index.frequencies("words")(term).tolist() == [0]
 
 
 @pytest.mark.parametrize(
@@ -124,14 +123,14 @@ def test_an_index_that_does_not_fit_is_made_again(
     assert json.loads(manifest.read_text())["format"] == FORMAT
 
 
-def test_merging_in_many_slices_gives_what_one_slice_gives(library: Library, texts: Path, monkeypatch) -> None:
-    monkeypatch.setattr(merge, "SLICE", 50)
+def test_merging_in_many_slices_gives_what_one_slice_gives(tmp_path: Path, tiny: HybridMatcher, texts: Path) -> None:
+    library = Library(tmp_path / "library", tiny, settings=LibrarySettings(merge_entries=50))
     library.add(texts)
     write_texts(texts, range(30, 40))
     library.add(texts)
     library.remove("d002.txt")
     assert_true(library)
-    searcher = library._searcher()
+    searcher = library.searcher()
     for segment in searcher.index.segments:
         for kind in KINDS:
             assert (np.diff(segment[f"{kind}.terms"].astype(object)) > 0).all()
@@ -154,9 +153,9 @@ def test_the_heaviest_terms_are_those_of_the_largest_weight(documents: list[list
 
 
 def test_a_reader_goes_on_when_a_writer_joins_commits_and_drops_old_ones(
-    library: Library, texts: Path, opened: Callable[[], Library], monkeypatch
+    tmp_path: Path, tiny: HybridMatcher, texts: Path, opened: Callable[[], Library]
 ) -> None:
-    monkeypatch.setattr(store, "MAX_FRAGMENTS", 0)
+    library = Library(tmp_path / "library", tiny, settings=LibrarySettings(fragments=0))
     library.add(texts)
     write_texts(texts, range(40, 44))
     library.add(texts)
@@ -172,32 +171,34 @@ def test_a_reader_goes_on_when_a_writer_joins_commits_and_drops_old_ones(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_postings_give_the_same_cosines_in_small_and_large_segments(
-    library: Library, texts: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_postings_give_the_same_cosines_in_small_and_large_segments(library: Library, texts: Path, kind: Kind) -> None:
     library.add(texts)
-    index = library._searcher().index
+    (segment,) = library.searcher().index.segments
+    index = library.searcher().index
     query = index.query_terms(kind, index.select(["d003.txt"]).counts(kind))
-    small = [segment.scores(kind, query) for segment in index.segments]
-    monkeypatch.setattr(segment_module, "MANY", 0)
-    large = [segment.scores(kind, query) for segment in index.segments]
-    assert np.concatenate(large) == pytest.approx(np.concatenate(small), rel=1e-5, abs=1e-6)
-    assert np.concatenate(small).max() == pytest.approx(1.0, rel=1e-3)  # with the query itself
+    small, large = (segment.scores(kind, query, is_large) for is_large in (False, True))
+    assert large == pytest.approx(small, rel=1e-5, abs=1e-6)
+    assert small.max() == pytest.approx(1.0, rel=1e-3)  # with the query itself
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_postings_are_those_of_the_terms_asked_for_whatever_their_number(
-    library: Library, texts: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch
+    library: Library, texts: Path, kind: Kind
 ) -> None:
     library.add(texts)
-    (segment,) = library._searcher().index.segments
+    (segment,) = library.searcher().index.segments
     parts = [segment[f"{kind}.{part}"] for part in ("weights", "documents", "starts")]
     every = csr_array(tuple(parts), shape=(len(parts[2]) - 1, len(segment))).toarray()
-    for long_run in (0, 100):
-        monkeypatch.setattr(segment_module, "LONG_RUN", long_run)
-        for place in (np.arange(len(every)), np.array([5, 2]), np.empty(0, dtype=np.int64)):
-            found = segment.postings(kind, place)
-            assert np.array_equal(found.toarray(), every[place]) and found.indices.dtype == np.int32
+    for place in (np.arange(len(every)), np.array([5, 2]), np.empty(0, dtype=np.int64)):
+        found = segment.postings(kind, place)
+        assert np.array_equal(found.toarray(), every[place]) and found.indices.dtype == np.int32
+
+
+@pytest.mark.parametrize("length", [1, 3, 400])
+def test_runs_are_taken_one_after_another_whether_short_or_long(length: int) -> None:
+    values, first = np.arange(1000), np.array([500, 0, 7])
+    expected = [*range(500, 500 + length), *range(length), *range(7, 7 + length)]
+    assert take_runs(values, first, first + length).tolist() == expected
 
 
 def test_postings_beyond_two_billion_have_offsets() -> None:

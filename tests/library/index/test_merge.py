@@ -9,10 +9,10 @@ import pytest
 from longmatch.default.matcher import HybridMatcher
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import KINDS
-from longmatch.library.index import merge
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
 from longmatch.library.rows import INDEX_COLUMNS, DocumentRow
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text, write_texts
 
 
@@ -24,7 +24,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory, tiny: HybridMatcher) -> list[
     (texts / "d007.txt").write_text(made_up_text(7) + " Harbour ledger." * 300)
     library = Library(place / "library", tiny)
     library.add(texts)
-    return library._store.fetch(list(library), INDEX_COLUMNS)
+    return library.store.fetch(list(library), INDEX_COLUMNS)
 
 
 @pytest.fixture
@@ -44,10 +44,8 @@ def assert_holds(index: Index, rows: list[DocumentRow]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_additions_and_removals_in_any_order(
-    index: Index, rows: list[DocumentRow], monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
-    monkeypatch.setattr(merge, "SLICE", 50 if seed % 2 else 4_000_000)
+def test_additions_and_removals_in_any_order(index: Index, rows: list[DocumentRow], seed: int) -> None:
+    index.settings = LibrarySettings(merge_entries=50 if seed % 2 else 4_000_000)
     chance, live, segments = random.Random(seed), {}, set()
     for _ in range(14):
         if live and chance.random() < 0.5:

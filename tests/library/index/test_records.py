@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longmatch.library.index import records
+from longmatch.default.matcher import HybridMatcher
+from longmatch.library.index.records import record_files
 from longmatch.library.index.segment import Segment
 from longmatch.library.library import Library
 from longmatch.library.rows import ENCODING_COLUMNS, VectorType
+from longmatch.library.settings import LibrarySettings
 from longmatch.library.store import Store
 from longmatch.matching.hits import Hits
 from tests.library.tiny import write_texts
@@ -18,8 +20,8 @@ from tests.library.tiny import write_texts
 def assert_recorded(library: Library) -> None:
     """Every document has a record, equal to its row of the store."""
     ids = list(library)
-    rows = library._store.fetch(ids, ENCODING_COLUMNS)
-    for row, recorded in zip(rows, library._searcher().index.select(ids).each(Segment.encoding), strict=True):
+    rows = library.store.fetch(ids, ENCODING_COLUMNS)
+    for row, recorded in zip(rows, library.searcher().index.select(ids).each(Segment.encoding), strict=True):
         stored = row.encoding()
         assert recorded is not None
         assert recorded.document == stored.document
@@ -34,10 +36,9 @@ def assert_recorded(library: Library) -> None:
 @pytest.mark.parametrize("vectors", ["float16", "int8"])
 @pytest.mark.parametrize("full", [1, 20_000, 64 << 20])
 def test_records_stay_true_through_additions_replacements_removals_and_merges(
-    tmp_path: Path, tiny, texts: Path, vectors: VectorType, full: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tiny, texts: Path, vectors: VectorType, full: int
 ) -> None:
-    monkeypatch.setattr(records, "FULL", full)
-    library = Library(tmp_path / "library", tiny, vectors=vectors)
+    library = Library(tmp_path / "library", tiny, vectors=vectors, settings=LibrarySettings(record_bytes=full))
     library.add(texts)
     write_texts(texts, range(30, 40))
     (texts / "d001.txt").write_text("Title\n\nAnother text altogether. It has two sentences.")
@@ -47,15 +48,13 @@ def test_records_stay_true_through_additions_replacements_removals_and_merges(
     assert_recorded(library)
 
 
-def test_full_files_are_linked_until_less_than_half_is_in_use(
-    library: Library, texts: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(records, "FULL", 5_000)
+def test_full_files_are_linked_until_less_than_half_is_in_use(tmp_path: Path, tiny: HybridMatcher, texts: Path) -> None:
+    library = Library(tmp_path / "library", tiny, settings=LibrarySettings(record_bytes=5_000))
     library.add(texts)
 
     def files() -> set[int]:
-        (segment,) = library._searcher().index.segments
-        return {(segment.folder / name).stat().st_ino for name in records.record_files(segment.folder)}
+        (segment,) = library.searcher().index.segments
+        return {(segment.folder / name).stat().st_ino for name in record_files(segment.folder)}
 
     before = files()
     library.remove("d000.txt")
@@ -70,7 +69,7 @@ def test_a_question_reads_nothing_from_the_store_and_is_answered_as_if_it_did(
 ) -> None:
     library.add(write_texts(tmp_path / "texts", range(200)))
     by_store = opened()
-    by_store._searcher().index.keeps_records = False
+    by_store.searcher().index.keeps_records = False
     monkeypatch.setattr(Segment, "record", lambda segment, document: None)
     expected = by_store.rank("d003.txt")
     monkeypatch.undo()

@@ -19,8 +19,8 @@ PROBABILITIES = [0.9, 0.5, 0.25, 0.125]
 def ranking(library: Library, tmp_path: Path) -> Ranking:
     """Four candidates, with probabilities by hand."""
     library.add(write_texts(tmp_path / "texts", range(14)))
-    searcher, query = library._encoded("d000.txt")
-    found = searcher.rank(query, k=4)
+    searcher = library.searcher()
+    found = searcher.rank(searcher.query(*searcher.encodings(["d000.txt"]), "d000.txt"), k=4)
     assert len(found.candidates) == 4
     return replace(found, probabilities=np.array(PROBABILITIES))
 

@@ -10,18 +10,17 @@ from longmatch.default.collection import Collection
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.sides import BY_NAME, similarities
 from longmatch.documents.read import read_text_string
-from longmatch.library.index import index
 from longmatch.library.library import Library
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import StoredComparison, score_candidates
+from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text, write_texts
 
 
 @pytest.fixture
-def grown(tmp_path: Path, tiny: HybridMatcher, monkeypatch: pytest.MonkeyPatch) -> Library:
+def grown(tmp_path: Path, tiny: HybridMatcher) -> Library:
     """A library of several segments, with documents replaced and removed."""
-    monkeypatch.setattr(index, "MAX_STALE", 10.0)
-    library = Library(tmp_path / "library", tiny, candidates=4)
+    library = Library(tmp_path / "library", tiny, settings=LibrarySettings(candidates=4, stale=10.0))
     texts = write_texts(tmp_path / "texts", range(40))
     library.add(texts)
     for number in range(40, 44):
@@ -33,7 +32,7 @@ def grown(tmp_path: Path, tiny: HybridMatcher, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_every_side_is_that_of_memory(grown: Library, tiny: HybridMatcher) -> None:
-    searcher = grown._searcher()
+    searcher = grown.searcher()
     searcher.index.refresh_norms()
     assert len(searcher.index.segments) > 1
     ids = [*reversed(list(grown))]
@@ -48,7 +47,7 @@ def test_every_side_is_that_of_memory(grown: Library, tiny: HybridMatcher) -> No
 
 
 def test_a_document_of_the_index_asks_as_its_encoding_does(grown: Library) -> None:
-    searcher = grown._searcher()
+    searcher = grown.searcher()
     for id in ("d003.txt", "d040.md"):
         held, encoded = Query.of_indexed(id, searcher.index), Query.of(searcher.encodings([id])[0], searcher.index)
         assert held.words == encoded.words and held.title_terms.tolist() == encoded.title_terms.tolist()
@@ -60,7 +59,7 @@ def test_a_document_of_the_index_asks_as_its_encoding_does(grown: Library) -> No
 
 
 def test_a_document_that_is_kept_asks_as_its_encoding_does(grown: Library) -> None:
-    searcher = grown._searcher()
+    searcher = grown.searcher()
     for id in ("d003.txt", "d040.md"):
         (encoding,) = searcher.encodings([id])
         kept, encoded = searcher.query(encoding, id), Query.of(encoding, searcher.index, id)
@@ -72,7 +71,7 @@ def test_a_document_that_is_kept_asks_as_its_encoding_does(grown: Library) -> No
 
 
 def test_only_the_sentences_of_the_best_are_read(grown: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    searcher, read = grown._searcher(), []
+    searcher, read = grown.searcher(), []
     fetch = searcher.store.fetch
     monkeypatch.setattr(searcher.store, "fetch", lambda ids, columns: read.extend(ids) or fetch(ids, columns))
     query = Query.of(searcher.encodings(["d003.txt"])[0], searcher.index, "d003.txt")
@@ -89,7 +88,7 @@ def test_only_the_sentences_of_the_best_are_read(grown: Library, monkeypatch: py
 def test_documents_that_another_process_removed_are_left_out(
     grown: Library, opened: Callable[[], Library], most: int | None
 ) -> None:
-    searcher = grown._searcher()
+    searcher = grown.searcher()
     query = Query.of(searcher.encodings(["d003.txt"])[0], searcher.index, "d003.txt")
     ids = searcher.scope(without="d003.txt").ids
     before = score_candidates(query, ids, searcher.store, searcher.statistics).ids

@@ -6,9 +6,9 @@ import pytest
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
-from longmatch.library.library import Library
-from longmatch.library.rank_text import rank_text
+from longmatch.library.library import Library, rank_text
 from longmatch.library.search.encode import QUESTION_WORDS
+from longmatch.library.settings import LibrarySettings
 from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.section_hits import SectionHits
 from tests.library.tiny import made_up_text, write_texts
@@ -102,7 +102,7 @@ def test_a_condition_restricts_the_documents(example_library: Library) -> None:
 
 
 def test_only_the_candidates_of_a_large_library_are_read(tmp_path, tiny: HybridMatcher) -> None:
-    library = Library(tmp_path / "library", tiny, candidates=4)
+    library = Library(tmp_path / "library", tiny, settings=LibrarySettings(candidates=4))
     library.add(write_texts(tmp_path / "texts", range(40)))
     question = made_up_text(7).partition(".")[0]
     best = asked(library, question, 1)[0]

@@ -23,7 +23,6 @@ from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, lookup
 from longmatch.lexical.weights import tfidf_values
 from longmatch.library.checksums import CheckedFiles, from_checked_json, replace_text, to_checked_json
 from longmatch.library.index.documents import document_columns
-from longmatch.library.index.frequencies import SegmentFrequencies
 from longmatch.library.index.merge import merge_segments
 from longmatch.library.index.records import without_records, write_records
 from longmatch.library.index.segment import (
@@ -36,15 +35,13 @@ from longmatch.library.index.segment import (
     with_columns,
     write_segment,
 )
-from longmatch.library.index.selection import Selection
+from longmatch.library.index.selection import SegmentFrequencies, Selection
 from longmatch.library.index.terms import Floats, Occurrences, QueryTerms
 from longmatch.library.rows import INDEX_COLUMNS, RECORD_COLUMNS, SENTENCE_COLUMNS, DocumentRow
+from longmatch.library.settings import DEFAULTS, LibrarySettings
 
 FORMAT = 9
 MANIFEST = "manifest.json"
-HEAVIEST = {"words": 256, "phrases": 512}
-"""Terms of each document, of largest weight, that have postings. Exact scores use all terms."""
-MAX_STALE = 0.002  # share of documents added or removed before the norms of all are recomputed; below 500, none
 BATCH = 256  # documents whose terms are in memory at a time
 
 
@@ -75,6 +72,7 @@ class Index:
     statistics: Statistics
     fingerprint: str  # of the statistics and the model, on which norms and vectors depend
     keeps_records: bool = False  # of the documents added from now on
+    settings: LibrarySettings = DEFAULTS
     segments: list[Segment] = field(default_factory=list)
     deleted: list[frozenset[int]] = field(default_factory=list)  # numbers of each segment's deleted documents
     version: int = -1  # of the store
@@ -92,13 +90,14 @@ class Index:
         statistics: Statistics,
         fingerprint: str,
         keeps_records: bool = False,
+        settings: LibrarySettings = DEFAULTS,
         recheck: bool = False,
     ) -> "Index":
         """Open an index; an empty one if there is none, or none that is complete, intact and has this fingerprint.
 
         `recheck` files, too, that do not seem to have changed since they were checked long ago.
         """
-        empty = cls(folder, statistics, fingerprint, keeps_records)
+        empty = cls(folder, statistics, fingerprint, keeps_records, settings)
         manifest: str | None = None
         latest = _manifest(folder)
         while manifest != latest:  # else nobody has replaced it, and removed its segments, while they were opened
@@ -176,7 +175,7 @@ class Index:
     @property
     def is_stale(self) -> bool:
         """Whether many documents came or went since the norms were computed, as where a process was killed."""
-        return self.stale > MAX_STALE * len(self)
+        return self.stale > self.settings.stale * len(self)
 
     def content_hashes(self) -> dict[str, str]:
         """The content hash of each live document, by id."""
@@ -197,12 +196,16 @@ class Index:
         """Add documents of the store as a segment."""
         folder = self._new_folder()
         columns, held = document_columns(rows, self.statistics.terms)
-        columns["records"] = write_records(folder, rows) if self.keeps_records else without_records(len(rows))
+        if self.keeps_records:
+            columns["records"] = write_records(folder, rows, self.settings.record_bytes)
+        else:
+            columns["records"] = without_records(len(rows))
+        most = {"words": self.settings.heaviest_words, "phrases": self.settings.heaviest_phrases}
         for kind in KINDS:
             terms, frequencies = columns[f"{kind}.terms"], columns[f"{kind}.frequencies"]
             idf = self._idf(kind, held[kind], Frequencies(len(rows), terms, frequencies.astype(float)))
             columns[f"{kind}.norms"] = held[kind].norms(idf)
-            columns |= posting_columns(kind, held[kind], held[kind].heaviest(idf, HEAVIEST[kind]))
+            columns |= posting_columns(kind, held[kind], held[kind].heaviest(idf, most[kind]))
         hashes = [str(row.value("hash")) for row in rows]
         self._append(write_segment(folder, [row.id for row in rows], hashes, columns), len(rows))
 
@@ -235,7 +238,9 @@ class Index:
         """Merge the segments from number `first` on into one."""
         if len(self.segments) - first < 2 and not any(self.deleted[first:]):
             return
-        merged = merge_segments(self._new_folder(), self.segments[first:], self.deleted[first:], complete=not first)
+        merged = merge_segments(
+            self._new_folder(), self.segments[first:], self.deleted[first:], complete=not first, settings=self.settings
+        )
         self.segments[first:], self.deleted[first:] = [merged], [frozenset()]
 
     def _new_folder(self) -> Path:

@@ -19,13 +19,16 @@ from longmatch.library.index.segment import (
     seal,
     write_array,
 )
+from longmatch.library.settings import DEFAULTS, LibrarySettings
 from longmatch.ragged import offsets_of
-
-SLICE = 4_000_000  # entries
 
 
 def merge_segments(
-    folder: Path, segments: Sequence[Segment], deleted: Sequence[frozenset[int]], complete: bool
+    folder: Path,
+    segments: Sequence[Segment],
+    deleted: Sequence[frozenset[int]],
+    complete: bool,
+    settings: LibrarySettings = DEFAULTS,
 ) -> Segment:
     """Write one segment with the live documents of several and the sum of their document frequencies.
 
@@ -33,6 +36,7 @@ def merge_segments(
     mean that one document has the term and that another, of an older segment, was removed.
     """
     folder.mkdir(parents=True)
+    size = settings.merge_entries
     live = [
         np.array([i not in numbers for i in range(len(s))], dtype=bool)
         for s, numbers in zip(segments, deleted, strict=True)
@@ -41,14 +45,14 @@ def merge_segments(
     for name in PER_DOCUMENT:
         parts = [s[name][keep] for s, keep in zip(segments, live, strict=True) if len(s)]
         _write(folder, name, parts or [np.empty(0)], "wb")
-    checksums = _merge_records(folder, segments, live)
+    checksums = _merge_records(folder, segments, live, settings.record_bytes)
     for kind in KINDS:
-        positions = _merge_frequencies(folder, kind, segments, complete)
-        _merge_postings(folder, kind, segments, numbers)
-        _merge_held(folder, kind, segments, live, [memory_map(path, "uint32") for path in positions])
+        positions = _merge_frequencies(folder, kind, segments, complete, size)
+        _merge_postings(folder, kind, segments, numbers, size)
+        _merge_held(folder, kind, segments, live, size, [memory_map(path, "uint32") for path in positions])
         for path in positions:
             path.unlink()
-    _merge_held(folder, TITLE_WORDS, segments, live)
+    _merge_held(folder, TITLE_WORDS, segments, live, size)
     ids, hashes = (
         [x for s, keep in zip(segments, live, strict=True) for x, k in zip(getattr(s, name), keep, strict=True) if k]
         for name in ("ids", "hashes")
@@ -65,10 +69,10 @@ def _renumber(live: Sequence[Array]) -> list[Ints]:
     return numbers
 
 
-def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Array]) -> dict[str, int]:
+def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Array], full: int) -> dict[str, int]:
     """Returns the checksums of files that were taken over as they are."""
     merged = [np.zeros((0, len(FIELDS)), dtype=np.int64)]
-    with RecordWriter(folder) as writer:
+    with RecordWriter(folder, full) as writer:
         for segment, keep in zip(segments, live, strict=True):
             table = segment["records"][keep]
             moved = table.copy()
@@ -82,13 +86,13 @@ def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Arr
     return {name: by_folder[path.parent][path.name] for name, path in writer.linked.items()}
 
 
-def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], complete: bool) -> list[Path]:
+def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], complete: bool, size: int) -> list[Path]:
     """Also writes, for each segment, the new position of each of its terms; those of dropped terms mean nothing."""
     names = [f"{kind}.{part}" for part in ("terms", "frequencies", "background")]
     positions = [folder / f"{kind}.positions.{number}" for number in range(len(segments))]
     _clear(folder, [*names, *(path.name for path in positions)])
     written = 0
-    for parts in _slices([s[names[0]] for s in segments]):
+    for parts in _slices([s[names[0]] for s in segments], size):
         found, counts, known = (
             np.concatenate([s[name][p] for s, p in zip(segments, parts, strict=True)]) for name in names
         )
@@ -113,6 +117,7 @@ def _merge_held(
     name: str,
     segments: Sequence[Segment],
     live: Sequence[Array],
+    size: int,
     positions: Sequence[Array] | None = None,
 ) -> None:
     """`positions` are the new ones of each segment's terms, where terms are held by position."""
@@ -122,28 +127,28 @@ def _merge_held(
     lengths = [np.diff(s[names[2]])[keep] for s, keep in zip(segments, live, strict=True)]
     _write(folder, names[2], [offsets_of(np.concatenate(lengths))])
     for number, (segment, keep) in enumerate(zip(segments, live, strict=True)):
-        for rows in _live_rows(segment[names[2]], keep):
+        for rows in _live_rows(segment[names[2]], keep, size):
             held = segment[names[0]][rows]
             _write(folder, names[0], [held if positions is None else positions[number][held]])
             _write(folder, names[1], [segment[names[1]][rows].astype(width)])
 
 
-def _live_rows(offsets: Array, live: Array) -> Iterator[Array]:
-    """The rows of the live documents, those of about SLICE rows at a time."""
-    ends = np.searchsorted(offsets, np.arange(0, offsets[-1] + SLICE, SLICE))
+def _live_rows(offsets: Array, live: Array, size: int) -> Iterator[Array]:
+    """The rows of the live documents, those of about `size` rows at a time."""
+    ends = np.searchsorted(offsets, np.arange(0, offsets[-1] + size, size))
     bounds = np.unique(ends.clip(max=len(live)))
     for start, end in pairwise(bounds.tolist()):
         chosen = np.repeat(live[start:end], np.diff(offsets[start : end + 1]))
         yield offsets[start] + np.flatnonzero(chosen)
 
 
-def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], numbers: Sequence[Ints]) -> None:
+def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], numbers: Sequence[Ints], size: int) -> None:
     names = [f"{kind}.{part}" for part in ("kept", "starts", "documents", "weights")]
     _clear(folder, names)
     _write(folder, names[1], [np.zeros(1)])
     written = 0
-    sizes = sum(len(s[names[2]]) for s in segments)
-    for parts in _slices([s[names[0]] for s in segments], sizes):
+    total = sum(len(s[names[2]]) for s in segments)
+    for parts in _slices([s[names[0]] for s in segments], size, total):
         slices = [_read_slice(s, part, names, new) for s, part, new in zip(segments, parts, numbers, strict=True)]
         term, document, weight = (np.concatenate([s[i] for s in slices]) for i in range(3))
         order = np.argsort(term, kind="stable")  # documents stay in ascending order
@@ -167,10 +172,9 @@ def _read_slice(segment: Segment, part: slice, names: Sequence[str], numbers: In
     return np.repeat(terms[part], np.diff(bounds))[live], document[live], weights[rows][live]
 
 
-def _slices(sorted_terms: Sequence[Array], size: int | None = None) -> Iterator[list[slice]]:
-    """Slices of each array that cover the same ranges of hashes, of about SLICE entries together."""
-    total = sum(map(len, sorted_terms)) if size is None else size
-    count = max(1, total // SLICE)
+def _slices(sorted_terms: Sequence[Array], size: int, total: int | None = None) -> Iterator[list[slice]]:
+    """Slices of each array that cover the same ranges of hashes, of about `size` of the `total` entries together."""
+    count = max(1, (sum(map(len, sorted_terms)) if total is None else total) // size)
     inner = np.array([(i << 64) // count for i in range(1, count)], dtype=np.uint64)
     bounds = [[0, *np.searchsorted(terms, inner).tolist(), len(terms)] for terms in sorted_terms]
     for i in range(count):

@@ -26,7 +26,6 @@ Array = npt.NDArray[Any]
 
 FIELDS = ("file", "start", "end", "sentences", "number_bytes", "unpacked_bytes")
 """The columns of a segment's table of records: the file's number is -1 where the document has none."""
-FULL = 64 << 20  # bytes from which a file is linked instead of copied, while half of it is in use
 CODEC = "zstd"
 VECTOR_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype(np.int8), 2: np.dtype(np.float16)}  # by the bytes of a number
 SCHEMA = pa.schema([field for field in schema_for(1) if field.name in RECORD_COLUMNS])
@@ -77,18 +76,21 @@ def without_records(documents: int) -> Array:
     return np.tile(np.array([-1, 0, 0, 0, 0, 0], dtype=np.int64), (documents, 1))
 
 
-def write_records(folder: Path, rows: Sequence[DocumentRow]) -> Array:
+def write_records(folder: Path, rows: Sequence[DocumentRow], full: int) -> Array:
     """Write the records of documents to a new segment's folder; returns its table of records."""
     folder.mkdir(parents=True)
-    with RecordWriter(folder) as writer:
+    with RecordWriter(folder, full) as writer:
         return np.array([writer.add(*_packed(row)) for row in rows], dtype=np.int64)
 
 
 class RecordWriter:
-    """Writes records to files of a folder, and begins another when one is full."""
+    """Writes records to files of a folder, and begins another when one has `full` bytes.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._files, self._written = folder, 0, FULL
+    A file that is full is linked instead of copied, while half of it is in use.
+    """
+
+    def __init__(self, folder: Path, full: int) -> None:
+        self._folder, self._full, self._files, self._written = folder, full, 0, full
         self.linked: dict[str, Path] = {}  # files that were taken over as they are, by their new name
         self._open: Any = None
 
@@ -101,7 +103,7 @@ class RecordWriter:
 
     def add(self, parts: Sequence[Any], fields: Sequence[int]) -> tuple[int, ...]:
         """Write a record, given as arrays or bytes; returns its fields, of which `fields` are those after the end."""
-        if self._open is None or self._written >= FULL:
+        if self._open is None or self._written >= self._full:
             self.__exit__()
             self._number, self._written = self._next(), 0
             self._open = (self._folder / file_name(self._number)).open("wb")
@@ -112,7 +114,7 @@ class RecordWriter:
 
     def take(self, path: Path, data: Array, table: Array) -> Array:
         """Take over records of another segment's file: the whole file if it is full and half in use."""
-        if len(data) >= FULL and 2 * int((table[:, 2] - table[:, 1]).sum()) >= len(data):
+        if len(data) >= self._full and 2 * int((table[:, 2] - table[:, 1]).sum()) >= len(data):
             number = self._next()
             link(path, self._folder / file_name(number), data)
             self.linked[file_name(number)] = path

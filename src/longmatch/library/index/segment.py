@@ -147,13 +147,16 @@ class Segment:
             Counts(self[f"{kind}.terms"][held], counts), documents.astype(np.float64), background.astype(np.float64)
         )
 
-    def scores(self, kind: str, query: QueryTerms) -> Floats:
-        """The cosine of a query with every document, from the documents' heaviest terms alone."""
+    def scores(self, kind: str, query: QueryTerms, is_large: bool | None = None) -> Floats:
+        """The cosine of a query with every document, from the documents' heaviest terms alone.
+
+        `is_large` says whether SciPy sums the postings; by default it does from MANY documents on.
+        """
         position, present = lookup(self[f"{kind}.kept"], query.ids)
         if not present.any():
             return np.zeros(len(self))
         place, weights, norms = position[present], (query.idf * query.weights)[present], self[f"{kind}.norms"]
-        if len(self) < MANY:
+        if not (len(self) >= MANY if is_large is None else is_large):
             mass = self._sum_postings(kind, place, weights)
         else:
             mass = weights.astype(np.float32) @ self.postings(kind, place)
@@ -174,7 +177,7 @@ class Segment:
         import scipy.sparse as sp
 
         first, last = self._posting_bounds(kind, place)
-        weights, documents = (_take_runs(self[f"{kind}.{part}"], first, last) for part in ("weights", "documents"))
+        weights, documents = (take_runs(self[f"{kind}.{part}"], first, last) for part in ("weights", "documents"))
         offsets = offsets_of(last - first)
         narrow = offsets.astype(sp.get_index_dtype(maxval=offsets[-1]))  # SciPy would widen the documents otherwise
         return sp.csr_array((weights, documents, narrow), shape=(len(place), len(self)))
@@ -197,7 +200,7 @@ def _columns(folder: Path, documents: int) -> dict[str, Array]:
     return arrays
 
 
-def _take_runs(values: Array, first: Ints, last: Ints) -> Array:
+def take_runs(values: Array, first: Ints, last: Ints) -> Array:
     """The values from each first up to each last, which is left out, one after another."""
     if (last - first).sum() <= LONG_RUN * len(first):
         return np.asarray(values[ranges(first, last)])

@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
-from longmatch.library import same_text
 from longmatch.library.library import Library
 from tests.library.tiny import made_up_text, write_texts
 
@@ -31,15 +28,10 @@ def test_two_copies_added_at_once_are_named_once(library: Library, tmp_path: Pat
     assert library.add(folder).remarks == ["again.txt holds the same text as d003.txt."]
 
 
-def test_of_many_copies_the_first_are_named_and_the_others_counted(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(same_text, "LISTED", 1)
-    folder = write_texts(tmp_path / "texts", range(6))
-    for number in (3, 4):
-        (folder / f"again-{number}.txt").write_text(made_up_text(number))
-    remarks = library.add(folder).remarks
-    assert remarks == [
-        "again-3.txt holds the same text as d003.txt.",
-        "1 more is in the library twice; longmatch pairs lists them.",
-    ]
+def test_of_many_copies_the_first_are_named_and_the_others_counted(library: Library, tmp_path: Path) -> None:
+    folder = write_texts(tmp_path / "texts", range(11))
+    for number in range(11):
+        (folder / f"again-{number:03}.txt").write_text(made_up_text(number))
+    *first, last = library.add(folder).remarks
+    assert first == [f"again-{number:03}.txt holds the same text as d{number:03}.txt." for number in range(10)]
+    assert last == "1 more is in the library twice; longmatch pairs lists them."

@@ -29,7 +29,7 @@ def contents(library: Library) -> list[tuple[object, ...]]:
     """What a library holds and answers."""
     rows = [(row["id"], row["title"], Path(row["source"]).name) for row in library.records()]
     hits = [(hit.id, round(hit.score, 5)) for hit in library.rank(next(iter(library)), k=20)]
-    titles = library._store.read(["id", "title_vector"]).to_pylist()
+    titles = library.store.read(["id", "title_vector"]).to_pylist()
     vectors = [(row["id"], *np.round(row["title_vector"], 2)) for row in sorted(titles, key=lambda row: row["id"])]
     return [*rows, *hits, *vectors]
 

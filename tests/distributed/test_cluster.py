@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from longmatch.distributed.worker_pool import WorkerPool, WorkerResources
+from longmatch.distributed.cluster import WorkerPool, WorkerResources
 from longmatch.errors import LongmatchError
 
 

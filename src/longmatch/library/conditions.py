@@ -1,4 +1,4 @@
-"""Parse a condition that a user, a request or an assistant wrote.
+"""Conditions on documents, as a user or an assistant writes them: parsed into a tree, from which SQL is made.
 
     condition  = all of { "OR" all of }
     all of     = one { "AND" one }
@@ -7,31 +7,23 @@
                | ["NOT"] ( "IN" "(" value { "," value } ")" | "BETWEEN" value "AND" value
                          | "LIKE" text | "ILIKE" text | "contains" text )
 
-There are no functions, casts, comments or queries: what is not in this grammar is refused with its position.
+There are no functions, casts, comments or queries: what is not in this grammar is refused with its position. A name is
+a column, or a key of the metadata. Each is seen as a text or as a number, by the value it is compared with. Neither
+view can fail, whatever a document holds under that key: what is no number has none, and a list is its JSON.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from longmatch.documents.document import brief
-from longmatch.library.conditions.tree import (
-    COLUMNS,
-    Between,
-    Comparison,
-    Condition,
-    Contains,
-    IsNull,
-    Joined,
-    Like,
-    Not,
-    OneOf,
-    Operator,
-    Value,
-)
 from longmatch.library.errors import LibraryError
+
+COLUMNS = ("id", "title", "language", "words", "source")
+Value: TypeAlias = str | float | bool
+Operator: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
 
 LONGEST = 4_000_000  # characters: a list of tens of thousands of ids
 LONGEST_PATTERN = 1_000  # characters of LIKE and contains
@@ -63,6 +55,165 @@ _TOKEN = re.compile(
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_WILDCARD = re.compile(r"[%_\\]")
+_LEAF = r"(?s)^[^\[{].*$"  # JSON that is neither a list nor an object
+
+
+class Condition:
+    """What a document may fulfil."""
+
+    @property
+    def sql(self) -> str:
+        """The condition as SQL; in brackets where it has parts."""
+        return _sql(self)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the metadata that it names, each once."""
+        return [_key(name) for name in dict.fromkeys(_names(self)) if name not in COLUMNS]
+
+
+@dataclass(frozen=True)
+class Comparison(Condition):
+    """`year > 2019`."""
+
+    name: str
+    operator: Operator
+    value: Value
+
+
+@dataclass(frozen=True)
+class OneOf(Condition):
+    """`language IN ('en', 'de')`."""
+
+    name: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Between(Condition):
+    """`year BETWEEN 2019 AND 2021`."""
+
+    name: str
+    low: Value
+    high: Value
+
+
+@dataclass(frozen=True)
+class Like(Condition):
+    """`title LIKE 'Rivers%'`; ILIKE ignores capitals."""
+
+    name: str
+    pattern: str
+    ignores_case: bool = False
+
+
+@dataclass(frozen=True)
+class Contains(Condition):
+    """`author contains 'doe'`: anywhere, in capitals or not."""
+
+    name: str
+    part: str
+
+
+@dataclass(frozen=True)
+class IsNull(Condition):
+    """`year IS NULL`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Not(Condition):
+    """`NOT year > 2019`."""
+
+    condition: Condition
+
+
+@dataclass(frozen=True)
+class Joined(Condition):
+    """Two conditions or more, joined by AND or by OR."""
+
+    word: Literal["AND", "OR"]
+    conditions: tuple[Condition, ...]
+
+
+def _sql(condition: Condition) -> str:
+    match condition:
+        case Comparison(name, operator, value):
+            return f"{_as_type_of(value, name)} {operator} {_literal(value)}"
+        case OneOf(name, values):
+            kinds = ([v for v in values if _is_number(v)], [v for v in values if not _is_number(v)])
+            lists = (f"{_as_type_of(some[0], name)} IN ({', '.join(map(_literal, some))})" for some in kinds if some)
+            return f"({' OR '.join(lists)})"
+        case Between(name, low, high):
+            return f"({_sql(Comparison(name, '>=', low))} AND {_sql(Comparison(name, '<=', high))})"
+        case Like(name, pattern, ignores_case):
+            return f"{_text(name)} {'ILIKE' if ignores_case else 'LIKE'} {quoted(pattern)}"
+        case Contains(name, part):  # a pattern in which nothing of the text is a wildcard
+            return _sql(Like(name, "%" + _WILDCARD.sub(r"\\\g<0>", part) + "%", ignores_case=True))
+        case IsNull(name):  # of the text, which all but a missing value has
+            return f"{_text(name)} IS NULL"
+        case Not(negated):
+            return f"(NOT {_sql(negated)})"
+        case Joined(word, conditions):
+            return f"({f' {word} '.join(map(_sql, conditions))})"
+    raise AssertionError(condition)
+
+
+def _names(condition: Condition) -> Iterator[str]:
+    """The columns and keys that a condition names, as often as it does."""
+    match condition:
+        case Not(negated):
+            yield from _names(negated)
+        case Joined(_, conditions):
+            for part in conditions:
+                yield from _names(part)
+        case Comparison() | OneOf() | Between() | Like() | Contains() | IsNull():
+            yield condition.name
+
+
+def quoted(text: str) -> str:
+    """A text as a literal of SQL.
+
+    >>> quoted("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _literal(value: Value) -> str:
+    if isinstance(value, str):
+        return quoted(value)
+    return quoted(str(value).lower()) if isinstance(value, bool) else repr(float(value))
+
+
+def _is_number(value: Value) -> bool:
+    return not isinstance(value, str | bool)
+
+
+def _as_type_of(value: Value, name: str) -> str:
+    if not _is_number(value):
+        return _text(name)
+    return f"TRY_CAST({name if name == 'words' else _text(name)} AS DOUBLE)"
+
+
+def _text(name: str) -> str:
+    """A column or a value of the metadata as a text: TRUE is 'true', and a list or an object its JSON.
+
+    `json_get_string` fails on lists and objects. COALESCE does not call it where its first argument has a value.
+    """
+    if name == "words":
+        return "CAST(words AS STRING)"
+    if name in COLUMNS:
+        return name
+    path = quoted(f'$."{_key(name)}"')  # a name has letters, digits, underscores and dots alone
+    unless_leaf = f"NULLIF(regexp_replace(json_extract(metadata, {path}), {quoted(_LEAF)}, ''), '')"
+    return f"COALESCE({unless_leaf}, json_get_string(metadata, {quoted(_key(name))}))"
+
+
+def _key(name: str) -> str:
+    return name.removeprefix("metadata.")
 
 
 @dataclass(frozen=True)
@@ -155,10 +306,9 @@ class _Parser:
             low = self._value()
             self._need("AND", "AND is missing here")
             return Between(name, low, self._value())
-        if self._skip("LIKE"):
-            return Like(name, self._pattern())
-        if self._skip("ILIKE"):
-            return Like(name, self._pattern(), ignores_case=True)
+        for word in ("LIKE", "ILIKE"):
+            if self._skip(word):
+                return Like(name, self._pattern(), ignores_case=word == "ILIKE")
         if self._skip("CONTAINS"):
             return Contains(name, self._pattern())
         raise self._error("a comparison is missing here")
