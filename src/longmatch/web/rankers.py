@@ -5,6 +5,7 @@ at work: who searches alone never needs them. Until they are ready, the thread g
 """
 
 import asyncio
+import gc
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -87,6 +88,7 @@ class Rankers:
 
 def _begin(open_ranker: Callable[[], Ranker]) -> None:
     _ranker.append(open_ranker())
+    gc.freeze()  # loky looks for garbage between answers: what is kept in memory for good is none
 
 
 def _answer(asked: RankRequest) -> bytes:
