@@ -35,8 +35,7 @@ from longmatch.lab.default.background import combine, read_kinds
 from longmatch.lab.default.calibration import believability, left_out, lone_probabilities
 from longmatch.lab.default.features import UNRELATED, read_pairs
 from longmatch.lab.default.report import belief_table
-from longmatch.lab.evaluation.measures.query_result import Floats, QueryResult
-from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lab.evaluation.measures import Floats, QueryResult, nDCG
 from longmatch.lexical.terms import terms_of
 from longmatch.lexical.weights import TermMatrix, tfidf
 from longmatch.matching.levels import SentenceVectors

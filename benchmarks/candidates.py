@@ -21,8 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.evaluation.measures import evaluate_run
-from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lab.evaluation.measures import evaluate_run, nDCG
 from longmatch.lexical.terms import KINDS, Kind
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library

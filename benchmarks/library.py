@@ -29,8 +29,7 @@ from rich.table import Table
 from benchmarks.common import bytes_on_disk, in_own_process, memory_of
 from longmatch.default.encoding import Encoding
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.evaluation.measures import evaluate_run
-from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lab.evaluation.measures import evaluate_run, nDCG
 from longmatch.lexical.terms import Hashes, Stream, Terms
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library

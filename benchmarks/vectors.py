@@ -24,8 +24,7 @@ from rich.table import Table
 from benchmarks.common import bytes_on_disk
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import SPLITS, Split
-from longmatch.lab.evaluation.measures.query_result import rank_query
-from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lab.evaluation.measures import nDCG, rank_query
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.library import Library
 from longmatch.library.model import LibraryModel

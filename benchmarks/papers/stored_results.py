@@ -20,7 +20,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.evaluation.corpus import SHUFFLED
 from longmatch.lab.evaluation.measures import RankingMeasure, parse
 from longmatch.lab.evaluation.provenance import commit_of
-from longmatch.lab.evaluation.reports.write import fidelity_path, provenance_entries
+from longmatch.lab.evaluation.report_files import fidelity_path, provenance_entries
 from longmatch.lab.evaluation.result_rows import ResultRow, compare_shuffled, make_rows, rows_without_tests
 from longmatch.lab.evaluation.runs import ModelRun, load_runs, run_path
 

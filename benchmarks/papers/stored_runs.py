@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from longmatch.lab.evaluation.measures import PairPredictions, QueryResult
-from longmatch.lab.evaluation.measures.query_result import Ints
+from longmatch.lab.evaluation.measures import Ints, PairPredictions, QueryResult
 from longmatch.lab.evaluation.runs import ModelRun
 
 DIGITS = 6  # of numbers

@@ -24,7 +24,7 @@ from longmatch.lab.papers.colde.augmentation import SPECIALS as ADDED
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeConfig, ColdeModel
 from longmatch.lab.papers.smith.encoder import SIZES, BlockBatch, SmithConfig, SmithModel, sentence_level
-from longmatch.lab.training.gradient_cache import cached_backward
+from longmatch.lab.training.bi_encoder_recipe import cached_backward
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens
 

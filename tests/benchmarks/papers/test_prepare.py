@@ -12,7 +12,7 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.evaluate import Evaluation
-from longmatch.lab.training.data import TrainingData
+from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.lab.training.train import train
 from tests.lab.training.synthetic.classes import common_words
 from tests.lab.training.synthetic.wordings import write_two_wordings

@@ -8,9 +8,9 @@ import torch
 import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
+from longmatch.lab.training.labelled_recipe import pair_measures
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import find_recipe, train
-from longmatch.lab.training.validation import pair_measures
 from longmatch.models.registry import find_model
 from tests.lab.baselines.cross.tiny_cross import save_learner
 from tests.lab.training.synthetic.classes import common_words

@@ -12,8 +12,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import DEPTH, FLOORS, QueryLists
 from longmatch.lab.default.report import write_report
 from longmatch.lab.default.weights import TIED, fit_weights, log_sides, ndcg, read_weights, write_weights
-from longmatch.lab.evaluation.measures.query_result import rank_query
-from longmatch.lab.evaluation.measures.ranking import nDCG
+from longmatch.lab.evaluation.measures import nDCG, rank_query
 
 
 def drawn(deciding: str, queries: int = 40, documents: int = 30) -> QueryLists:

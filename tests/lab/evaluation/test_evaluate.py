@@ -12,7 +12,7 @@ import pytest
 import longmatch
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.lab.evaluation.evaluate import Evaluation, evaluate
-from longmatch.lab.evaluation.reports.report import Report
+from longmatch.lab.evaluation.report import Report
 from longmatch.lab.evaluation.runs import ModelRun
 from tests.forked import start
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from longmatch.lab.evaluation.measures import PairPredictions, QueryResult, parse
-from longmatch.lab.evaluation.measures.pairs import PairMeasure
+from longmatch.lab.evaluation.measures import PairMeasure, PairPredictions, QueryResult, parse
 from longmatch.lab.evaluation.result_rows import Comparer, ResultRow, make_rows, rows_without_tests
 from longmatch.lab.evaluation.runs import ModelRun
 from longmatch.lab.evaluation.significance import bootstrap_pairs, compare_bootstraps, compare_queries

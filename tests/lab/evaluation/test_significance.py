@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test, ttest_rel
 
-from longmatch.lab.evaluation.measures import PairPredictions, parse
-from longmatch.lab.evaluation.measures.pairs import PairMeasure
+from longmatch.lab.evaluation.measures import PairMeasure, PairPredictions, parse
 from longmatch.lab.evaluation.significance import (
     Interval,
     bootstrap_means,

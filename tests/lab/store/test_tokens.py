@@ -16,7 +16,7 @@ from longmatch.lab.papers.colde.augmentation import chunk_ranges
 from longmatch.lab.store import store
 from longmatch.lab.store.store import LayerStore
 from longmatch.lab.store.tokens import TokenCollection, TokenLayer, restore_tokens
-from longmatch.lab.training.data import TrainingData
+from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.units import Tokens, tokenize
 from tests.effort import tried
 from tests.lab.store.essays import essay, essay_or_nothing, source_of, token_collection

@@ -1,12 +1,13 @@
 """Settings from the command line and from files, into the types they have."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Literal
 
 import pytest
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.training.settings import TrainingSettings, fill, read_config, read_pairs
+from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least, fill, read_config, read_pairs
 
 
 @dataclass(frozen=True)
@@ -114,3 +115,17 @@ def test_a_config_file_that_is_none_is_one_sentence(tmp_path, name, content, sen
 def test_a_setting_that_is_no_key_and_value_is_an_error(pairs):
     with pytest.raises(LongmatchError):
         read_pairs(pairs)
+
+
+def test_the_least_value_itself_and_what_is_left_open_or_unknown_pass():
+    at_least(SimpleNamespace(heads=1, width=None), heads=1, width=2, layers=3)
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
+def test_less_or_no_number_is_one_sentence(value):
+    with pytest.raises(LongmatchError) as said:
+        at_least(SimpleNamespace(heads=value), heads=1)
+    assert str(said.value) == f"The setting heads is {value}; it must be 1 or more."
+    with pytest.raises(LongmatchError) as said:
+        above_zero(SimpleNamespace(scale=1e-9, bias=value), "scale", "bias")
+    assert str(said.value) == f"The setting bias is {value}; it must be above 0."

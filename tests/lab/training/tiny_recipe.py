@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel
 
 from longmatch.errors import ReadError
-from longmatch.lab.training.gradient_cache import cached_backward
-from longmatch.lab.training.recipe import Recipe
-from longmatch.lab.training.samplers import step_rng
+from longmatch.lab.training.bi_encoder_recipe import cached_backward
+from longmatch.lab.training.recipe import Recipe, step_rng
 from longmatch.lab.training.settings import TrainingSettings
 
 NAME = "tests.lab.training.tiny_recipe:TinyRecipe"

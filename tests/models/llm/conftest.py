@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from longmatch.models.llm.address import KEY, MODEL, URL
+from longmatch.models.llm.chat import KEY, MODEL, URL
 from longmatch.models.llm.matcher import LlmMatcher
 from tests.models.llm.chat_server import ChatServer, serve
 

@@ -2,7 +2,8 @@
 
 from longmatch.documents.document import Span
 from longmatch.documents.read import read, read_text_string
-from longmatch.models.llm.excerpt import GAP, excerpt, tokens
+from longmatch.lexical.matcher import tfidf_matcher
+from longmatch.models.llm.excerpt import GAP, excerpt, linked_passages, tokens
 
 SENTENCES = [f"Sentence number {i} tells of subject {i * 7}." for i in range(400)]
 LONG = read_text_string("\n\n".join(SENTENCES), "long")
@@ -54,3 +55,13 @@ def test_a_table_between_two_sentences_is_not_sent(tmp_path):
 def test_a_word_that_a_cut_divides_stays_whole():
     text = "Unbroken" * 200
     assert text in excerpt(read_text_string(text, "word"), [], 1000).text
+
+
+def test_they_are_those_of_tfidfs_alignments_in_their_order(examples):
+    matcher, documents = tfidf_matcher(), list(examples.values())[:4]
+    first, *rest = matcher.encode(documents)
+    for other in rest:
+        aligned = matcher.explain(first, other).alignments
+        a, b = linked_passages(first, other)
+        assert [span.start for span in a] == list(dict.fromkeys(link.a.start for link in aligned))
+        assert [span.start for span in b] == list(dict.fromkeys(link.b.start for link in aligned))

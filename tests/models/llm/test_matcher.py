@@ -10,7 +10,8 @@ from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
 from longmatch.lexical.matcher import tfidf_matcher
 from longmatch.matching.reranking import rerank
-from longmatch.models.llm.address import MODEL, URL
+from longmatch.models.llm.chat import MODEL, URL
+from longmatch.models.llm.matcher import settle
 from longmatch.models.loading import load
 from tests.models.llm.chat_server import Answer
 
@@ -22,6 +23,7 @@ TEXTS = {
     "snow": "Snow fell on the northern hills.",
 }
 FOUND = [read_text_string(text, id) for id, text in TEXTS.items()]  # in the first stage's order
+NONE = np.nan
 
 
 def by_document(**answers):
@@ -183,3 +185,29 @@ def test_importing_longmatch_imports_nothing_of_it():
         "sys.exit(any(m.startswith('longmatch.models.llm') for m in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("scores", "order"),
+    [
+        ([0.1, 0.9, 0.5], [1, 2, 0]),
+        ([NONE, 0.1, 0.9], [0, 2, 1]),
+        ([0.1, NONE, 0.9], [2, 1, 0]),
+        ([0.1, 0.9, NONE], [1, 0, 2]),
+        ([0.5, 0.5, 0.5], [0, 1, 2]),
+        ([0.0, NONE, 0.0, NONE], [0, 1, 2, 3]),
+        ([NONE, NONE], [0, 1]),
+        ([0.3, 1.0, NONE, 1.0], [1, 3, 2, 0]),
+        ([], []),
+    ],
+)
+def test_the_order(scores, order):
+    settled = settle(np.array(scores, dtype=np.float64))
+    assert np.argsort(-settled).tolist() == order and len(set(settled.tolist())) == len(scores)
+
+
+def test_scores_that_were_given_stay_as_they_are():
+    scores = np.array([0.2, NONE, 0.9, 0.9])
+    settled = settle(scores)
+    np.testing.assert_allclose(settled[[0, 2, 3]], scores[[0, 2, 3]], atol=1e-7)
+    assert (settled >= 0).all() and not np.isnan(settled).any()

@@ -70,7 +70,7 @@ def evaluate(
     A data folder holds documents.jsonl.xz and qrels.tsv or pairs.tsv: --data A B C names several.
     """
     from longmatch.lab.evaluation.evaluate import evaluate as run
-    from longmatch.lab.evaluation.reports.terminal import print_rows
+    from longmatch.lab.evaluation.report import print_rows
     from longmatch.parallel import half_the_cores
 
     console = Terminal()

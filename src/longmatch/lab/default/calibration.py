@@ -29,8 +29,7 @@ from longmatch.default.unrelated import (
 from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import PASSAGE_SIDES, PairSides, SideValues, read_pairs
 from longmatch.lab.default.weights import read_weights
-from longmatch.lab.evaluation.measures import calibration_error
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats, calibration_error
 
 LIKELY_SIDES = (*PASSAGE_SIDES, "named")  # of the probability; the same both ways
 BETWEEN = 0.25  # share of the variance between sets that counts as spread

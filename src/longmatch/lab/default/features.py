@@ -19,7 +19,7 @@ from longmatch.default.sides import NAMES, SIDES, similarities
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.default import DefaultScorer
 from longmatch.lab.store.store import LayerStore

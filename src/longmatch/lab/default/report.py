@@ -13,7 +13,7 @@ from longmatch.lab.datasets.records import SPLITS
 from longmatch.lab.default.calibration import belief, left_out
 from longmatch.lab.default.features import PASSAGE_SIDES, QueryLists, read_lists, read_pairs
 from longmatch.lab.default.weights import WEIGHED, fit_weights, ndcg
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.significance import compare_queries
 
 REPORT = "report.txt"

@@ -13,9 +13,8 @@ from longmatch.default.calibration import Scale, log_above_floor
 from longmatch.default.sides import NAMES
 from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import DEPTH, FLOORS, PASSAGE_SIDES, QueryLists, read_lists
-from longmatch.lab.evaluation.measures.query_result import QueryResult
-from longmatch.lab.evaluation.measures.ranking import nDCG
-from longmatch.lab.losses.listwise import listwise_loss
+from longmatch.lab.evaluation.measures import QueryResult, nDCG
+from longmatch.lab.losses import listwise_loss
 
 WEIGHTS = "weights.json"
 WEIGHED = (*PASSAGE_SIDES, "title", "cites_title", "named")  # the sides that weigh in what ships

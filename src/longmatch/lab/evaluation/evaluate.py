@@ -14,12 +14,18 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.measures import Measure, parse_all
-from longmatch.lab.evaluation.model_spec import ModelSpec, portable_path, portable_source, resolve_models
+from longmatch.lab.evaluation.model_spec import (
+    ModelSpec,
+    Study,
+    parse_studies,
+    portable_path,
+    portable_source,
+    resolve_models,
+)
 from longmatch.lab.evaluation.protocols import PROTOCOLS, ActiveProtocols, Protocol
 from longmatch.lab.evaluation.result_rows import ResultRow
-from longmatch.lab.evaluation.run_model import EvaluationSetup, ShowProgress, run_model
+from longmatch.lab.evaluation.runs import EvaluationSetup, ShowProgress, run_model
 from longmatch.lab.evaluation.scoring.pairs import FIRST_STAGES, FirstStage, Reranking
-from longmatch.lab.evaluation.studies import Study, parse_studies
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
 from longmatch.models.loading import load
@@ -27,7 +33,7 @@ from longmatch.models.registry import models
 from longmatch.parallel import use_processes
 
 if TYPE_CHECKING:
-    from longmatch.lab.evaluation.reports.report import Report
+    from longmatch.lab.evaluation.report import Report
 
 PathLike = str | os.PathLike[str]
 OUT = Path("out") / "evaluation"
@@ -95,7 +101,7 @@ def evaluate(
     phrases {'MRR': 1.0, 'nDCG@10': 1.0}
     tfidf {'MRR': 1.0, 'nDCG@10': 1.0}
     """
-    from longmatch.lab.evaluation.reports.report import Report
+    from longmatch.lab.evaluation.report import Report
 
     folders = [Path(folder) for folder in ([data] if isinstance(data, str | os.PathLike) else data)]
     if not folders:
@@ -153,7 +159,7 @@ class Evaluation:
 
     def run(self) -> list[ResultRow]:
         """Evaluate, write the report of all runs under `out`, and return the rows of the sets evaluated."""
-        from longmatch.lab.evaluation.reports.write import ReportWriter
+        from longmatch.lab.evaluation.report_files import ReportWriter
 
         use_processes(self.processes)
         writer = ReportWriter(self.out, self.measures, self.seed)
@@ -240,7 +246,7 @@ class Evaluation:
     def _explain(self, corpus: Corpus, spec: ModelSpec, matcher: Matcher) -> None:
         from longmatch.lab.evaluation.fidelity import measure_fidelity
         from longmatch.lab.evaluation.provenance import provenance
-        from longmatch.lab.evaluation.reports.write import fidelity_path
+        from longmatch.lab.evaluation.report_files import fidelity_path
 
         name = spec.name(corpus.name)
         path = fidelity_path(self.out, corpus.name, name, self.split)

@@ -15,13 +15,14 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Pair, Split
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.measures import (
+    Floats,
     Measure,
     PairPredictions,
     QueryResult,
     RankingMeasure,
     best_threshold,
+    find_ranks,
 )
-from longmatch.lab.evaluation.measures.query_result import Floats, find_ranks
 from longmatch.lab.evaluation.scoring.pairs import PairScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.matching.matcher import Progress

@@ -9,12 +9,12 @@ import numpy as np
 from longmatch.lab.evaluation.measures import (
     PAIR_DEFAULTS,
     RANKING_DEFAULTS,
+    Floats,
     Measure,
+    PairMeasure,
     RankingMeasure,
     parse,
 )
-from longmatch.lab.evaluation.measures.pairs import PairMeasure
-from longmatch.lab.evaluation.measures.query_result import Floats
 from longmatch.lab.evaluation.runs import ModelRun
 from longmatch.lab.evaluation.significance import (
     Comparison,

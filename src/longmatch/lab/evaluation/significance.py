@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lab.evaluation.measures.pairs import PairMeasure, PairPredictions, ThresholdMeasure
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats, PairMeasure, PairPredictions, ThresholdMeasure
 
 SAMPLES = 2_000  # of a bootstrap
 FLIPS = 10_000  # of a randomisation test

@@ -19,7 +19,7 @@ from longmatch.models.registry import models, names_of
 if TYPE_CHECKING:
     from transformers import TrainingArguments
 
-    from longmatch.lab.training.progress import ConsoleProgress
+    from longmatch.lab.training.callbacks import ConsoleProgress
     from longmatch.lab.training.recipe import Recipe
     from longmatch.lab.training.trainer import RecipeTrainer
 
@@ -70,7 +70,7 @@ def train(model: str, data: AnyPath | Sequence[AnyPath], out: AnyPath, /, **sett
     run = TrainingRun(model, tuple(str(path) for path in paths), Path(out), shared, options, settings)
     args = _arguments(run)
 
-    from longmatch.lab.training.progress import ConsoleProgress
+    from longmatch.lab.training.callbacks import ConsoleProgress
 
     first, several = args.process_index == 0, args.world_size > 1
     progress = ConsoleProgress(shown=first)
@@ -99,8 +99,8 @@ def _train(
 ) -> None:
     import torch
 
-    from longmatch.lab.training.checkpoints import last_checkpoint, remove_incomplete, step_of
-    from longmatch.lab.training.schedule import RunSchedule
+    from longmatch.lab.training.callbacks import RunSchedule
+    from longmatch.lab.training.run import last_checkpoint, remove_incomplete, step_of
     from longmatch.lab.training.trainer import RecipeTrainer
 
     torch.manual_seed(run.settings.seed)
@@ -136,7 +136,7 @@ def _train(
 
 def _finish(run: TrainingRun, recipe: "Recipe[Any]", trainer: "RecipeTrainer", measures: dict[str, float]) -> None:
     """Write the model and its card next to the checkpoints, then move them into place."""
-    from longmatch.lab.training.card import Outcome, write_card
+    from longmatch.lab.training.run import Outcome, write_card
 
     scores = {name: value for name, value in measures.items() if name != "threshold"}
     threshold = measures.get("threshold")
@@ -160,7 +160,7 @@ def _arguments(run: TrainingRun) -> "TrainingArguments":
     from transformers import TrainingArguments
     from transformers.utils import logging
 
-    from longmatch.lab.training.schedule import SELECTION_METRIC
+    from longmatch.lab.training.callbacks import SELECTION_METRIC
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()

@@ -15,11 +15,15 @@ from transformers import PrinterCallback, Trainer, TrainingArguments
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import save_checkpoint
 from longmatch.lab.encoders.ragged import fetch_async
-from longmatch.lab.training.checkpoints import checkpoint_path, last_checkpoint, step_of
-from longmatch.lab.training.progress import ConsoleProgress, TensorBoardLog
-from longmatch.lab.training.recipe import Recipe
-from longmatch.lab.training.samplers import step_rng
-from longmatch.lab.training.schedule import SELECTION_METRIC, RunSchedule, ScheduleCallback
+from longmatch.lab.training.callbacks import (
+    SELECTION_METRIC,
+    ConsoleProgress,
+    RunSchedule,
+    ScheduleCallback,
+    TensorBoardLog,
+)
+from longmatch.lab.training.recipe import Recipe, step_rng
+from longmatch.lab.training.run import checkpoint_path, last_checkpoint, step_of
 from longmatch.lab.training.settings import TrainingSettings
 
 

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from longmatch.documents.document import Document, Span
+from longmatch.lexical.background import shipped_background
+from longmatch.lexical.links import RatedTerms, link_pair
+from longmatch.lexical.matcher import LexicalEncoding
+from longmatch.matching.align import Evidence, Ints, merge
+from longmatch.matching.sentences import Sentences
 
 BYTES_PER_TOKEN = 4  # of UTF-8: about right for English, on the safe side for most other languages
 PIECE = 400  # characters; longer sentences are cut into pieces of this length
@@ -108,3 +113,18 @@ def clip(text: str, budget: int) -> str:
 def clean(text: str) -> str:
     """A text on one line, with nothing in it that JSON cannot carry."""
     return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
+
+
+def linked_passages(a: LexicalEncoding, b: LexicalEncoding) -> tuple[list[Span], list[Span]]:
+    """Sentences of each document, those that share most first: the alignments of TF-IDF without their scores."""
+    frequencies = shipped_background().frequencies("words")
+    shared = link_pair(RatedTerms.of(a.stream, frequencies), b.stream)
+    pairs = merge(*([Evidence(links.partner, links.mass)] for links in (shared.forward, shared.backward)))
+    best = pairs.strongest()
+    return _spans(a.sentences, pairs.a[best]), _spans(b.sentences, pairs.b[best])
+
+
+def _spans(sentences: Sentences, places: Ints) -> list[Span]:
+    """The sentences at some places, each once."""
+    distinct = list(dict.fromkeys(places.tolist()))
+    return [Span(int(sentences.starts[i]), int(sentences.ends[i])) for i in distinct]

@@ -15,14 +15,11 @@ from longmatch.matching.match import Coverage, Match
 from longmatch.matching.matcher import Progress, Scores, is_same
 from longmatch.matching.pair_matcher import PairMatcher, Pairs
 from longmatch.matching.reranking import rerank, scores_with
-from longmatch.models.llm.address import ModelAddress
-from longmatch.models.llm.chat import Chat
-from longmatch.models.llm.excerpt import Excerpt, excerpt
-from longmatch.models.llm.judge import Judge, Tally
-from longmatch.models.llm.order import settle
-from longmatch.models.llm.passages import linked_passages
-from longmatch.models.llm.prompt import ANSWER_TOKENS, messages
+from longmatch.models.llm.chat import Chat, ModelAddress
+from longmatch.models.llm.excerpt import Excerpt, excerpt, linked_passages
+from longmatch.models.llm.judge import ANSWER_TOKENS, Judge, Tally, messages
 
+STEP = 1e-9  # between scores that would be equal
 BUDGET = 1200  # tokens of each document: with instructions and answer, within a context of 4,096
 THRESHOLD = 0.5  # the prompt asks for 50 or more if two documents belong together
 
@@ -124,3 +121,26 @@ class LlmMatcher(PairMatcher):
         """What the model reads of each document."""
         from_a, from_b = linked_passages(a, b)
         return excerpt(a.sentences.document, from_a, self.budget), excerpt(b.sentences.document, from_b, self.budget)
+
+
+def settle(scores: Scores) -> Scores:
+    """Distinct scores for documents in a first stage's order, where NaN means not judged.
+
+    A document that was not judged keeps its place; the others take the remaining places by their scores, and equal
+    scores keep the first stage's order. One that was not judged is given the score of the next document.
+
+    >>> settle(np.array([0.2, np.nan, 0.9])).round(3).tolist()
+    [0.2, 0.2, 0.9]
+    >>> np.argsort(-settle(np.array([0.2, np.nan, 0.9]))).tolist()
+    [2, 1, 0]
+    """
+    unjudged = np.isnan(scores)
+    by_score = iter(np.argsort(-scores[~unjudged], kind="stable").tolist())
+    judged = np.flatnonzero(~unjudged)
+    order = [place if unjudged[place] else int(judged[next(by_score)]) for place in range(len(scores))]
+    settled = np.zeros(len(scores))
+    below = float(np.nanmin(scores)) - STEP if len(judged) else -STEP
+    for place in reversed(order):
+        below = max(below + STEP, 0.0 if unjudged[place] else float(scores[place]))
+        settled[place] = below
+    return settled

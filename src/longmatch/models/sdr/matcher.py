@@ -15,7 +15,6 @@ from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
 from longmatch.matching.sentences import Sentences, run_offsets
-from longmatch.models.sdr.paragraphs import whole_paragraphs
 from longmatch.models.sdr.score import (
     Paragraphs,
     Unit,
@@ -24,6 +23,7 @@ from longmatch.models.sdr.score import (
     paragraph_scores,
     sdr_scores,
     symmetric_scores,
+    whole_paragraphs,
 )
 from longmatch.ragged import as_numbers
 

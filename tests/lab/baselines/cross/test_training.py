@@ -12,9 +12,9 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
+from longmatch.lab.training.labelled_recipe import pair_measures
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import find_recipe, train
-from longmatch.lab.training.validation import pair_measures
 from tests.lab.baselines.cross.tiny_cross import save_learner
 from tests.lab.training.synthetic.classes import common_words
 from tests.lab.training.synthetic.wordings import write_two_wordings

@@ -7,8 +7,7 @@ import torch
 from longmatch.documents.document import Document
 from longmatch.lab.evaluation.scoring.streaming import SlicePart, combine
 from longmatch.matching.sentences import Sentences
-from longmatch.models.sdr.paragraphs import whole_paragraphs
-from longmatch.models.sdr.score import Paragraphs, sdr_scores, split
+from longmatch.models.sdr.score import Paragraphs, sdr_scores, split, whole_paragraphs
 
 
 def random_paragraphs(seed: int, documents: int) -> Paragraphs:

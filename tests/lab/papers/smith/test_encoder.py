@@ -11,7 +11,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.papers.smith.encoder import SIZES, BlockLayout, SmithConfig, SmithModel, sentence_level
 from longmatch.lab.papers.smith.pretraining_model import BlockMasking, SmithForPretraining
 from longmatch.lab.training.masked_words import IGNORED
-from longmatch.lab.training.samplers import step_rng
+from longmatch.lab.training.recipe import step_rng
 from longmatch.units import block_ranges, tokenize
 from tests.lab.papers.smith.tiny_smith import tiny_matcher, tiny_smith
 from tests.lab.store.essays import token_collection

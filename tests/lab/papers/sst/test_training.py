@@ -14,9 +14,9 @@ from longmatch.lab.papers.sst.matcher import CLUSTERS, SstMatcher
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel
 from longmatch.lab.papers.sst.selection import NetworkClustering
 from longmatch.lab.papers.sst.training import SstRecipe, SstSettings
+from longmatch.lab.training.labelled_recipe import pair_measures
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
-from longmatch.lab.training.validation import pair_measures
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import save_learner
 from tests.lab.training.synthetic.classes import common_words

@@ -9,7 +9,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from longmatch.lab.datasets.splits import DEFAULT
-from longmatch.lab.training.data import TrainingData
+from longmatch.lab.training.data.training_data import TrainingData
 
 Make = Callable[..., Path]
 Open = Callable[..., TrainingData]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longmatch.lab.training.data import TrainingData
+from longmatch.lab.training.data.training_data import TrainingData
 from tests.lab.training.data.conftest import ids_of, lines, table
 
 TRAIN, VALIDATION = ids_of("train", 6), ids_of("validation", 4)

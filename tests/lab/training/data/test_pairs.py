@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from longmatch.lab.datasets.splits import DEFAULT
-from longmatch.lab.training.data import PairTable, TrainingData
+from longmatch.lab.training.data.labels import PairTable
+from longmatch.lab.training.data.training_data import TrainingData
 from tests.lab.training.data.conftest import ids_of, table
 
 PAIRS = "split source target label"

@@ -16,7 +16,7 @@ from longmatch.lab.baselines.cross.encoder import SPECIALS, CrossConfig, CrossMo
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
 from longmatch.lab.encoders.engine import max_positions
-from longmatch.lab.training.limits import at_least
+from longmatch.lab.training.settings import at_least
 
 
 class PliConfig(CrossConfig):

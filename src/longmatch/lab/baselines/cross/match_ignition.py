@@ -22,7 +22,7 @@ from longmatch.lab.baselines.cross.encoder import CrossConfig, CrossModel
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.baselines.cross.selection import FixedSelection, SelectedSentences
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
-from longmatch.lab.training.limits import at_least, positive_share
+from longmatch.lab.training.settings import at_least, positive_share
 from longmatch.lab.words import Floats, WordMatrixCache, word_matrices
 from longmatch.units.tokens import Ints, Tokens
 

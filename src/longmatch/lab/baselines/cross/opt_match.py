@@ -21,7 +21,7 @@ from longmatch.lab.baselines.cross.encoder import CrossConfig, CrossModel
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.baselines.cross.selection import FixedSelection, SelectedSentences
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
-from longmatch.lab.training.limits import positive_share
+from longmatch.lab.training.settings import positive_share
 from longmatch.lab.words import Floats, WordMatrix, WordMatrixCache, word_matrices
 from longmatch.units.tokens import Ints, Tokens
 

@@ -14,12 +14,11 @@ from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.lab.baselines.cross.encoder import CrossModel, Readout, layout_for, margins, match_probabilities, read
 from longmatch.lab.baselines.cross.selection import CrossBatch, Opening, Pair, PairLayout, Selection
 from longmatch.lab.encoders.checkpoint import open_tokenizer, special_tokens
-from longmatch.lab.training.data import PairTable, TrainingData
-from longmatch.lab.training.labelled_recipe import LabelledRecipe
-from longmatch.lab.training.limits import at_least, below_one
-from longmatch.lab.training.samplers import step_rng
-from longmatch.lab.training.settings import TrainingSettings
-from longmatch.lab.training.validation import pair_measures, validation_rows
+from longmatch.lab.training.data.labels import PairTable
+from longmatch.lab.training.data.training_data import TrainingData
+from longmatch.lab.training.labelled_recipe import LabelledRecipe, pair_measures, validation_rows
+from longmatch.lab.training.recipe import step_rng
+from longmatch.lab.training.settings import TrainingSettings, at_least, below_one
 from longmatch.units.tokens import Ints
 
 

@@ -32,7 +32,7 @@ from longmatch.lab.training.bi_encoder_recipe import (
     DocumentLayout,
     PairBatch,
 )
-from longmatch.lab.training.limits import above_zero, at_least, below_one
+from longmatch.lab.training.settings import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings

@@ -15,8 +15,7 @@ from longmatch.lab.baselines.siamese.token_networks import ArcModel, HanModel, S
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.losses import pair_cross_entropy_loss
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
-from longmatch.lab.training.limits import at_least, below_one
-from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.settings import TrainingSettings, at_least, below_one
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import sentence_vectors
 from longmatch.matching.sentences import Sentences
-from longmatch.models.sdr.paragraphs import whole_paragraphs
+from longmatch.models.sdr.score import whole_paragraphs
 from longmatch.units.tokens import Ints
 
 DIMENSIONS, NEIGHBOURS, STEPS = 10, 15, 2  # of the diffusion map

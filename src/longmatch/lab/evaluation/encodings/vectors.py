@@ -8,8 +8,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from longmatch.documents.document import Document
-from longmatch.lab.evaluation.code_paths import code_of
 from longmatch.lab.evaluation.encodings.layers import require_sentences
+from longmatch.lab.evaluation.provenance import code_of
 from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.store.digests import code_digest, weights_digest
 from longmatch.lab.store.layer import Arrays, Layer, Shapes

@@ -22,7 +22,7 @@ from longmatch.lab.evaluation.encodings.layers import (
     restore_stream,
     scoring_device,
 )
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lab.store.files import StoredLayer

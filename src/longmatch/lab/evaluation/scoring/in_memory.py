@@ -8,7 +8,7 @@ import numpy as np
 
 from longmatch.documents.document import Document
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.store.files import StoredLayer
 from longmatch.matching.matcher import Encoder

@@ -8,7 +8,7 @@ import numpy as np
 from longmatch.lab.baselines.topics.lda import LdaMatcher
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import WordLayer, restore_stream
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.store.files import StoredLayer
 from longmatch.lexical.matcher import LexicalEncoding, LexicalMatcher

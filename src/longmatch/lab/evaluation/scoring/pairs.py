@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.lab.evaluation.code_paths import code_of
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.vectors import network_facts
-from longmatch.lab.evaluation.measures.query_result import Floats, Ints
+from longmatch.lab.evaluation.measures import Floats, Ints
+from longmatch.lab.evaluation.provenance import code_of
 from longmatch.lab.evaluation.scoring.default import DefaultScorer
 from longmatch.lab.evaluation.scoring.lexical import LexicalScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer

@@ -18,7 +18,7 @@ from longmatch.lab.baselines.rprs.matcher import (
 )
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import SentenceVectorLayer, scoring_device
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lab.store.files import StoredLayer

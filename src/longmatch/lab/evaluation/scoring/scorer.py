@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.lab.evaluation.code_paths import code_of
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats
+from longmatch.lab.evaluation.provenance import code_of
 from longmatch.lab.store.files import StoredLayer
 from longmatch.lab.store.layer import Layer
 from longmatch.matching.matcher import Matcher

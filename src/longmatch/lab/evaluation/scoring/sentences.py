@@ -15,14 +15,13 @@ from longmatch.lab.evaluation.encodings.layers import (
     restore_sentences,
     scoring_device,
 )
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lab.evaluation.scoring.streaming import SlicePart, combine
 from longmatch.lab.store.files import StoredLayer
 from longmatch.models.sdr.matcher import SdrMatcher
-from longmatch.models.sdr.paragraphs import weighted_means
-from longmatch.models.sdr.score import Paragraphs
+from longmatch.models.sdr.score import Paragraphs, weighted_means
 
 
 class SdrScorer(Scorer):

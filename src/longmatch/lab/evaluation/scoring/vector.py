@@ -10,7 +10,7 @@ from torch import Tensor
 
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.vectors import DocumentVectorLayer, VectorEncoder
-from longmatch.lab.evaluation.measures.query_result import Floats
+from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.store.files import StoredLayer
 

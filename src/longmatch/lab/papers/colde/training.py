@@ -18,9 +18,8 @@ from longmatch.lab.losses import cosine_loss, supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
 from longmatch.lab.papers.colde.encoder import ColdeModel, Readout, run_offsets
 from longmatch.lab.training.bi_encoder_recipe import CONTRASTIVE_BUDGET, BiEncoderRecipe, PairBatch
-from longmatch.lab.training.limits import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
-from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least, below_one
 
 Bools = npt.NDArray[np.bool_]
 

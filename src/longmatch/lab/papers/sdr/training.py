@@ -20,16 +20,16 @@ from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.low_rank import add_low_rank_layers, apply_change, low_rank_change
-from longmatch.lab.losses.info_nce import info_nce_loss
+from longmatch.lab.losses import info_nce_loss
 from longmatch.lab.papers.sdr.encoder import SdrModel, margin_contrastive_loss
 from longmatch.lab.papers.sdr.halves import DocumentHalves
 from longmatch.lab.papers.sdr.pairs import INTRA_SHARE, PairLayout, SentenceBatch, SentencePool
-from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.gradient_cache import cached_backward
-from longmatch.lab.training.limits import above_zero, at_least
+from longmatch.lab.training.data.training_data import TrainingData
+from longmatch.lab.training.bi_encoder_recipe import cached_backward
+from longmatch.lab.training.settings import above_zero, at_least
 from longmatch.lab.training.masked_words import masked_word_loss
 from longmatch.lab.training.recipe import Recipe, token_budget
-from longmatch.lab.training.samplers import EpochSampler, step_rng
+from longmatch.lab.training.recipe import EpochSampler, step_rng
 from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.models.sdr.score import Unit

@@ -24,11 +24,11 @@ from longmatch.lab.papers.smith.pretraining_model import (
     masked_block_loss,
 )
 from longmatch.lab.papers.smith.training import SmithModelSettings
-from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.gradient_cache import cached_backward
-from longmatch.lab.training.limits import at_least, below_one
+from longmatch.lab.training.data.training_data import TrainingData
+from longmatch.lab.training.bi_encoder_recipe import cached_backward
+from longmatch.lab.training.settings import at_least, below_one
 from longmatch.lab.training.recipe import Recipe, token_budget
-from longmatch.lab.training.samplers import EpochSampler, step_rng
+from longmatch.lab.training.recipe import EpochSampler, step_rng
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units.tokens import Ints
 

@@ -27,8 +27,8 @@ from longmatch.lab.papers.smith.encoder import (
     sentence_level,
 )
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
-from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.limits import above_zero, at_least, below_one
+from longmatch.lab.training.data.training_data import TrainingData
+from longmatch.lab.training.settings import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.settings import TrainingSettings
 

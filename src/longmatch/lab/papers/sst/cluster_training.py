@@ -24,12 +24,13 @@ from longmatch.lab.papers.sst.loss import (
 )
 from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel, SentenceGraph
 from longmatch.lab.papers.sst.vectors import FirstSentenceVectors
-from longmatch.lab.training.data import PairTable, TrainingData
-from longmatch.lab.training.limits import above_zero, at_least, below_one
+from longmatch.lab.training.data.labels import PairTable
+from longmatch.lab.training.data.training_data import TrainingData
+from longmatch.lab.training.settings import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import Recipe
-from longmatch.lab.training.samplers import EpochSampler
+from longmatch.lab.training.recipe import EpochSampler
 from longmatch.lab.training.settings import TrainingSettings
-from longmatch.lab.training.validation import validation_rows
+from longmatch.lab.training.labelled_recipe import validation_rows
 from longmatch.units.tokens import Ints
 
 VALIDATION_PAIRS = 64  # per batch

@@ -14,7 +14,7 @@ from longmatch.lab.store.digests import backbone_facts, code_digest
 from longmatch.lab.store.files import StoredLayer
 from longmatch.lab.store.layer import Arrays, Layer, Shapes
 from longmatch.lab.store.tokens import TokenCollection, TokenLayer, restore_tokens
-from longmatch.lab.training.data import TrainingData
+from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.units import Tokens
 from longmatch.units.pieces import piece_ends
 from longmatch.units.tokens import Ints

@@ -14,13 +14,15 @@ from longmatch.documents.read import find_files, read
 from longmatch.errors import LongmatchError, ReadError
 from longmatch.lab.datasets.collection import DOCUMENT_FILES, set_name
 from longmatch.lab.datasets.prepared import documents_digest, require_text
-from longmatch.lab.datasets.records import iterate_lines
+from longmatch.lab.datasets.records import SPLITS, Pair, Split, iterate_lines, read_table
+from longmatch.lab.datasets.splits import DEFAULT
 from longmatch.lab.store.documents import DocumentSource
 from longmatch.lab.store.layer import Unreadable
 
 LABEL_FILES = ("pairs.tsv", "qrels.tsv", "classes.tsv")
 LINKS_FILE = "links.tsv"  # used only if there are neither pairs nor judgements
 WHOLE = 256 * 2**20  # bytes: larger files are identified by size and modification time, not by content
+_SPLITS: dict[str, Split] = {split: split for split in SPLITS}
 
 
 class Item(NamedTuple):
@@ -157,3 +159,81 @@ def _source(path: Path) -> Source:
     if not any(file.name in ("pairs.tsv", "qrels.tsv") for file in labels) and (folder / LINKS_FILE).is_file():
         labels += (folder / LINKS_FILE,)
     return Source(name, path, files, labels)
+
+
+@dataclass(frozen=True)
+class PairLabels:
+    """A label file of pairs or judgements."""
+
+    path: Path
+    rows: tuple[Pair, ...]
+    judged: bool  # judgements: a row belongs to its query's split, whatever the document
+    has_negatives: bool  # has labels, so it lists its own non-matches
+    split_by_id: bool  # splits are derived from ids
+
+
+class ClassRow(NamedTuple):
+    """A document's class."""
+
+    split: Split
+    document: str
+    label: str
+
+
+@dataclass(frozen=True)
+class ClassLabels:
+    """A label file of classes; two documents of one class match."""
+
+    path: Path
+    rows: tuple[ClassRow, ...]
+
+
+def read_labels(path: Path) -> PairLabels | ClassLabels:
+    """Read a label file of any kind."""
+    columns = next((tuple(line.split("\t")) for _, line in iterate_lines(path)), ())
+    needed = set(columns) - {"split"}
+    rows = [dict(zip(columns, cells, strict=True)) for cells in read_table(path, columns)] if columns else []
+    if len(set(columns)) == len(columns):
+        if needed == {"document", "label"}:
+            return ClassLabels(path, tuple(_class(path, row) for row in rows))
+        if needed == {"query", "document", "grade"}:
+            pairs = tuple(_pair(path, row, "query", "document", "grade") for row in rows)
+            return PairLabels(path, pairs, judged=True, has_negatives=False, split_by_id="split" not in columns)
+        if needed - {"label"} == {"source", "target"}:
+            pairs = tuple(_pair(path, row, "source", "target", "label") for row in rows)
+            return PairLabels(
+                path, pairs, judged=False, has_negatives="label" in columns, split_by_id="split" not in columns
+            )
+    raise ReadError(
+        path,
+        f"starts with the columns {', '.join(columns) or 'none'}, which longmatch cannot learn from",
+        "Name them source and target (and label), or query, document and grade, or document and label; split may be "
+        "added.",
+    )
+
+
+def _pair(path: Path, row: dict[str, str], first: str, second: str, number: str) -> Pair:
+    source, target = row[first], row[second]
+    split = _split(path, row["split"]) if "split" in row else DEFAULT.of_pair(source, target)
+    value = row.get(number, "1")
+    if number == "grade" and value.isascii() and value.isdigit():
+        return Pair(split, source, target, int(int(value) > 0))
+    if value not in ("0", "1"):
+        wanted = "0 or 1" if number == "label" else "a whole number from 0 up"
+        raise ReadError(path, f"has a {number} {value!r}", f"That should be {wanted}.")
+    return Pair(split, source, target, int(value))
+
+
+def _class(path: Path, row: dict[str, str]) -> ClassRow:
+    document = row["document"]
+    return ClassRow(
+        _split(path, row["split"]) if "split" in row else DEFAULT.of(document),
+        document,
+        row["label"],
+    )
+
+
+def _split(path: Path, name: str) -> Split:
+    if name not in _SPLITS:
+        raise ReadError(path, f"has a split {name!r}", f"It is one of {', '.join(SPLITS)}.")
+    return _SPLITS[name]

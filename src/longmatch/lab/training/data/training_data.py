@@ -12,12 +12,27 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.records import SPLITS, Split
 from longmatch.lab.datasets.splits import residue
 from longmatch.lab.store.tokens import TokenCollection
-from longmatch.lab.training.data.candidates import Candidates
-from longmatch.lab.training.data.classes import ClassTable, class_pairs, document_classes, labelled_classes
-from longmatch.lab.training.data.labels import Mask, NumberedPairs, PairTable, number_pairs, pair_keys, without_leaks
-from longmatch.lab.training.data.negatives import NegativeSampler
-from longmatch.lab.training.data.sources import Source, document_source, find_sources
-from longmatch.lab.training.data.tables import ClassLabels, PairLabels, read_labels
+from longmatch.lab.training.data.labels import (
+    ClassTable,
+    Mask,
+    NumberedPairs,
+    PairTable,
+    class_pairs,
+    document_classes,
+    labelled_classes,
+    number_pairs,
+    pair_keys,
+    without_leaks,
+)
+from longmatch.lab.training.data.negatives import Candidates, NegativeSampler
+from longmatch.lab.training.data.sources import (
+    ClassLabels,
+    PairLabels,
+    Source,
+    document_source,
+    find_sources,
+    read_labels,
+)
 from longmatch.lexical.terms import lookup
 from longmatch.matching.matcher import Progress
 from longmatch.units.tokens import Ints

@@ -2,7 +2,7 @@
 
 import pytest
 
-from longmatch.models.llm.answers import parse_answer
+from longmatch.models.llm.judge import parse_answer
 
 
 @pytest.mark.parametrize(

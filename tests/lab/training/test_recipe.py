@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.lab.training.samplers import EpochSampler, step_rng
+from longmatch.lab.training.recipe import EpochSampler, step_rng
 
 
 @given(count=st.integers(1, 60), per_step=st.integers(1, 70), seed=st.integers(0, 5))

@@ -9,9 +9,8 @@ from typer.testing import CliRunner
 
 from longmatch.cli.app import app
 from longmatch.lab.evaluation.measures import QueryResult, RankingMeasure, parse, parse_all
-from longmatch.lab.evaluation.reports.markdown import to_markdown
-from longmatch.lab.evaluation.reports.plots import by_length
-from longmatch.lab.evaluation.reports.terminal import print_rows
+from longmatch.lab.evaluation.report import print_rows, to_markdown
+from longmatch.lab.evaluation.report_files import by_length
 from longmatch.lab.evaluation.result_rows import ResultRow, make_rows
 from longmatch.lab.evaluation.runs import ModelRun, load_runs
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from sklearn.metrics import accuracy_score, f1_score
 
-from longmatch.lab.evaluation.measures.pairs import best_threshold
-from longmatch.lab.training.data import PairTable
-from longmatch.lab.training.validation import cosine_measures, pair_measures
+from longmatch.lab.evaluation.measures import best_threshold
+from longmatch.lab.training.data.labels import PairTable
+from longmatch.lab.training.labelled_recipe import cosine_measures, pair_measures
 
 
 def test_f1_and_accuracy_are_those_at_the_threshold_and_no_threshold_has_a_higher_f1():

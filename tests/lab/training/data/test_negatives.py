@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from longmatch.lab.training.data import TrainingData
-from longmatch.lab.training.data.candidates import Candidates, FirstStage
+from longmatch.lab.training.data.negatives import Candidates, FirstStage
+from longmatch.lab.training.data.training_data import TrainingData
 from tests.lab.training.data.conftest import table
 
 WORDS = [f"w{letter}{other}" for letter in "abcdef" for other in "ghijk"]

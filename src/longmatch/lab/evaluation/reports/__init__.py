@@ -1,1 +1,0 @@
-"""Results as JSON, Markdown, a terminal table and plots."""
