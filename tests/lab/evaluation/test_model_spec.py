@@ -24,7 +24,7 @@ from longmatch.lab.evaluation.report import tables
 from longmatch.lab.evaluation.report_files import over_values, write_plots
 from longmatch.lab.evaluation.result_rows import make_rows
 from tests.lab.evaluation.conftest import TEXTS
-from tests.lab.evaluation.test_reports import made_up
+from tests.lab.evaluation.test_report import made_up
 
 Make = Callable[..., Path]
 PAIRS = [("boats", "ships", 1), ("bread", "cakes", 1), ("boats", "stars", 0), ("bread", "ships", 0)]
