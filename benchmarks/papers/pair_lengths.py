@@ -17,8 +17,7 @@ import numpy as np
 from benchmarks.papers.stored_results import ResultGroup, StoredResults
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.evaluation.measures import PairPredictions, parse
-from longmatch.lab.evaluation.measures import Ints
+from longmatch.lab.evaluation.measures import Ints, PairPredictions, parse
 from longmatch.lab.evaluation.paper_rows import Names, near_rows, near_studies
 from longmatch.lab.evaluation.paper_tables import chosen, markdown_line, pooled_row, rounded_p
 from longmatch.lab.evaluation.result_rows import Comparer, ResultRow

@@ -12,9 +12,9 @@ from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cig.matcher import CigMatcher
 from longmatch.lab.baselines.cig.training import CigRecipe, CigSettings
+from longmatch.lab.training.labelled_recipe import pair_measures
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import find_recipe, train
-from longmatch.lab.training.labelled_recipe import pair_measures
 from longmatch.lab.words import TokenWords
 from tests.lab.training.synthetic.classes import common_words
 from tests.lab.training.synthetic.shared_themes import write_shared_themes

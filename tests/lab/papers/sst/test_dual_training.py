@@ -12,9 +12,9 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.losses import info_nce_loss
 from longmatch.lab.papers.sst.matcher import SstMatcher
 from longmatch.lab.papers.sst.training import DualRecipe, DualSettings
+from longmatch.lab.training.labelled_recipe import pair_measures
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
-from longmatch.lab.training.labelled_recipe import pair_measures
 from tests.lab.baselines.cross.tiny_cross import save_learner
 from tests.lab.training.synthetic.classes import common_words
 from tests.lab.training.synthetic.wordings import write_two_wordings

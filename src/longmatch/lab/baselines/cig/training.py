@@ -20,10 +20,8 @@ from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.encoders.flat import groups_within
 from longmatch.lab.training.data.labels import PairTable
 from longmatch.lab.training.data.training_data import TrainingData
-from longmatch.lab.training.labelled_recipe import LabelledRecipe
-from longmatch.lab.training.settings import at_least, below_one
-from longmatch.lab.training.settings import TrainingSettings
-from longmatch.lab.training.labelled_recipe import pair_measures, validation_rows
+from longmatch.lab.training.labelled_recipe import LabelledRecipe, pair_measures, validation_rows
+from longmatch.lab.training.settings import TrainingSettings, at_least, below_one
 from longmatch.lab.words import TokenWords, WordMatrixCache
 from longmatch.lexical.frequencies import Frequencies
 from longmatch.units import Tokens

@@ -26,8 +26,7 @@ from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
 from longmatch.matching.sentences import Sentences
 from longmatch.models.sdr.matcher import SdrEncoding, SdrMatcher
-from longmatch.models.sdr.score import weighted_means
-from longmatch.models.sdr.score import Paragraphs
+from longmatch.models.sdr.score import Paragraphs, weighted_means
 from longmatch.ragged import Array, array_namespace, unit_rows
 from longmatch.units import Tokens, tokenize
 from longmatch.units.pieces import pieces_from

@@ -32,10 +32,9 @@ from longmatch.lab.training.bi_encoder_recipe import (
     DocumentLayout,
     PairBatch,
 )
-from longmatch.lab.training.settings import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.sentence_model import save_sentence_model
-from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least, below_one
 from longmatch.matching.match import Match
 from longmatch.matching.sentences import Sentences
 from longmatch.units import Tokens

@@ -24,14 +24,12 @@ from longmatch.lab.losses import info_nce_loss
 from longmatch.lab.papers.sdr.encoder import SdrModel, margin_contrastive_loss
 from longmatch.lab.papers.sdr.halves import DocumentHalves
 from longmatch.lab.papers.sdr.pairs import INTRA_SHARE, PairLayout, SentenceBatch, SentencePool
-from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.lab.training.bi_encoder_recipe import cached_backward
-from longmatch.lab.training.settings import above_zero, at_least
+from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.lab.training.masked_words import masked_word_loss
-from longmatch.lab.training.recipe import Recipe, token_budget
-from longmatch.lab.training.recipe import EpochSampler, step_rng
+from longmatch.lab.training.recipe import EpochSampler, Recipe, step_rng, token_budget
 from longmatch.lab.training.sentence_model import save_sentence_model
-from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least
 from longmatch.models.sdr.score import Unit
 from longmatch.units.tokens import Ints
 

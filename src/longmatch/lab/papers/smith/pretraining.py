@@ -24,12 +24,10 @@ from longmatch.lab.papers.smith.pretraining_model import (
     masked_block_loss,
 )
 from longmatch.lab.papers.smith.training import SmithModelSettings
-from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.lab.training.bi_encoder_recipe import cached_backward
-from longmatch.lab.training.settings import at_least, below_one
-from longmatch.lab.training.recipe import Recipe, token_budget
-from longmatch.lab.training.recipe import EpochSampler, step_rng
-from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.data.training_data import TrainingData
+from longmatch.lab.training.recipe import EpochSampler, Recipe, step_rng, token_budget
+from longmatch.lab.training.settings import TrainingSettings, at_least, below_one
 from longmatch.units.tokens import Ints
 
 COUNTED = 2_000  # documents whose words are counted before training begins

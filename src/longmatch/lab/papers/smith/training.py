@@ -28,9 +28,8 @@ from longmatch.lab.papers.smith.encoder import (
 )
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.data.training_data import TrainingData
-from longmatch.lab.training.settings import above_zero, at_least, below_one
 from longmatch.lab.training.recipe import token_budget
-from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least, below_one
 
 CHANGEABLE = ("max_blocks", "cut_long", "combine", "block_pooling", "document_pooling", "normalise_parts")
 FIXED_BY_PRETRAINING = (

@@ -26,11 +26,9 @@ from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel, Senten
 from longmatch.lab.papers.sst.vectors import FirstSentenceVectors
 from longmatch.lab.training.data.labels import PairTable
 from longmatch.lab.training.data.training_data import TrainingData
-from longmatch.lab.training.settings import above_zero, at_least, below_one
-from longmatch.lab.training.recipe import Recipe
-from longmatch.lab.training.recipe import EpochSampler
-from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.labelled_recipe import validation_rows
+from longmatch.lab.training.recipe import EpochSampler, Recipe
+from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least, below_one
 from longmatch.units.tokens import Ints
 
 VALIDATION_PAIRS = 64  # per batch

@@ -37,13 +37,12 @@ from longmatch.lab.papers.sst.selection import (
 )
 from longmatch.lab.papers.sst.vectors import FirstSentenceVectors
 from longmatch.lab.papers.sst.views import SamplingMethod
-from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.lab.training.bi_encoder_recipe import cached_backward
-from longmatch.lab.training.settings import above_zero, at_least
-from longmatch.lab.training.recipe import step_rng
 from longmatch.lab.training.callbacks import RunSchedule
-from longmatch.lab.training.settings import TrainingSettings
+from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.lab.training.labelled_recipe import validation_rows
+from longmatch.lab.training.recipe import step_rng
+from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least
 from longmatch.lab.words import TokenWords
 from longmatch.units import Tokens
 from longmatch.units.tokens import Ints
