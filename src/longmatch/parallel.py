@@ -117,7 +117,9 @@ class _Workers(Generic[X, Y]):
                         "A worker process was stopped, perhaps for lack of memory. Use fewer processes."
                     ) from error
                 results = self._one_by_one(batch, on_crash)
-                pending = deque((batch, self._again(batch, future)) for batch, future in pending)
+                for place, (lost, waiting) in enumerate(pending):  # what was lost with a process is submitted again
+                    if isinstance(waiting.exception(), BrokenProcessPool):
+                        pending[place] = lost, self._submit(lost)
             yield from results
 
     def close(self) -> None:
@@ -134,10 +136,6 @@ class _Workers(Generic[X, Y]):
             future = Future()
             future.set_exception(error)
         return future
-
-    def _again(self, batch: list[X], future: "Future[list[Y]]") -> "Future[list[Y]]":
-        """Submit a batch again if it was lost with a process."""
-        return self._submit(batch) if isinstance(future.exception(), BrokenProcessPool) else future
 
     def _restart(self) -> None:
         self._pool.shutdown(wait=False, kill_workers=True)

@@ -84,7 +84,7 @@ def bibtex(records: Iterable[Record]) -> Iterator[str]:
         container = "booktitle" if kind in {"inproceedings", "incollection"} else "journal"
         fields = {
             "title": str(record["title"]),
-            "author": " and ".join(_names(known)),
+            "author": " and ".join(_parts(known, "author")),
             "year": _text(known, "year"),
             container: _text(known, "journal"),
             **{name: _text(known, name) for name in ("volume", "publisher", "isbn")},
@@ -109,7 +109,7 @@ def ris(records: Iterable[Record]) -> Iterator[str]:
         fields = [
             ("TY", _RIS_TYPES.get(_text(known, "type"), "JOUR" if _text(known, "journal") else "GEN")),
             ("TI", record["title"]),
-            *(("AU", name) for name in _names(known)),
+            *(("AU", name) for name in _parts(known, "author")),
             ("PY", _text(known, "year")),
             *((tag, _text(known, name)) for tag, name in _RIS_FIELDS.items()),
             *zip(("SP", "EP"), pages, strict=False),
@@ -146,14 +146,10 @@ def _parts(known: Record, name: str) -> Sequence[str]:
     return [line for part in values if (line := _line(part))]
 
 
-def _names(known: Record) -> Sequence[str]:
-    return _parts(known, "author")
-
-
 def _key(record: Record) -> str:
     """A key of plain letters and digits."""
     known = record["metadata"]
-    first = next(iter(_names(known)), "")
+    first = next(iter(_parts(known, "author")), "")
     family = first.partition(",")[0] if "," in first else first.rpartition(" ")[2]
     words = (_ascii(word) for word in str(record["title"]).split())
     word = next((word for word in words if len(word) > 3), "")

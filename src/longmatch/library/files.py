@@ -131,7 +131,8 @@ def survey(paths: Iterable[AnyFile], records: dict[str, dict[str, Any]], source_
             continue
         try:
             record = records.get(source)
-            known = None if record and _is_readable_now(record) else record
+            lacked_ocr = record is not None and any(ocr.INSTALL in problem for problem in record["problems"])
+            known = None if lacked_ocr and ocr.is_available() else record
             file = _if_changed(path, id, source, known, description)
             modified = _settled(path.stat().st_mtime_ns)
         except ReadError as error:
@@ -202,11 +203,6 @@ def source_file(path: Path, source: str) -> SourceFile:
     """A file as it is now; its document is called by its name."""
     stat = path.stat()
     return SourceFile(path, path.name, source, file_hash(path), stat.st_size, stat.st_mtime_ns)
-
-
-def _is_readable_now(record: dict[str, Any]) -> bool:
-    """Whether a file could not be read for lack of OCR, which has been installed since."""
-    return any(ocr.INSTALL in problem for problem in record["problems"]) and ocr.is_available()
 
 
 def is_unchanged(path: Path, record: dict[str, Any]) -> bool:

@@ -39,31 +39,19 @@ INT8_MAX = 127
 
 PARAGRAPH_KINDS: tuple[Kind, ...] = ("text", "caption", "footnote", "table", "reference", "code")
 
-SECTIONS = pa.list_(
-    pa.struct(
-        [
-            ("start", pa.int32()),
-            ("end", pa.int32()),
-            ("heading", pa.string()),
-            ("level", pa.int8()),
-            ("paragraphs", pa.int32()),  # count
-        ]
-    )
-)
-PARAGRAPHS = pa.list_(
-    pa.struct(
-        [
-            ("start", pa.int32()),
-            ("end", pa.int32()),
-            ("kind", pa.int8()),  # position in PARAGRAPH_KINDS
-            ("page", pa.int32()),  # 0 for formats without pages
-            ("sentences", pa.int32()),  # count
-        ]
-    )
-)
-SENTENCES = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())]))
-PAGE_BREAKS = pa.list_(pa.struct([("start", pa.int32()), ("page", pa.int32())]))
-PIECES = pa.list_(pa.struct([(name, pa.int32()) for name in ("start", "end", "tokens", "paragraph", "section")]))
+
+def _list_of(**fields: pa.DataType) -> pa.DataType:
+    return pa.list_(pa.struct([*fields.items()]))
+
+
+_NUMBER = pa.int32()
+SECTIONS = _list_of(start=_NUMBER, end=_NUMBER, heading=pa.string(), level=pa.int8(), paragraphs=_NUMBER)
+PARAGRAPHS = _list_of(start=_NUMBER, end=_NUMBER, kind=pa.int8(), page=_NUMBER, sentences=_NUMBER)
+"""A section has the number of its paragraphs, a paragraph that of its sentences, its kind as a position in
+PARAGRAPH_KINDS, and page 0 in formats without pages."""
+SENTENCES = _list_of(start=_NUMBER, end=_NUMBER)
+PAGE_BREAKS = _list_of(start=_NUMBER, page=_NUMBER)
+PIECES = _list_of(start=_NUMBER, end=_NUMBER, tokens=_NUMBER, paragraph=_NUMBER, section=_NUMBER)
 """The model's input: sentences, long ones split."""
 
 STREAM_COLUMNS = ("vocabulary", "stream", "offsets")

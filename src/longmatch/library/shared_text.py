@@ -1,7 +1,7 @@
 """The text that documents of a library share: which pairs to look at, and what each of them is."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -147,11 +147,7 @@ class ShingleTable:
         rate = 1
         while total > rate * entries:
             rate *= 2
-        return ShingleTable.of_rows((row for batch in store.batches(COLUMNS) for row in batch), rate)
-
-    @staticmethod
-    def of_rows(rows: Iterable[DocumentRow], rate: int = 1) -> "ShingleTable":
-        """From rows of the store, sorted by id."""
+        rows = (row for batch in store.batches(COLUMNS) for row in batch)
         read = ((row.id, sampled(runs_of(row), rate), len(row.array("stream"))) for row in rows)
         found = sorted(read, key=itemgetter(0))
         parts = [runs for _, runs, _ in found]

@@ -126,19 +126,15 @@ class _Reader:
         metadata: dict[str, Any] = bibliography(
             [], [date], [fields.get("DOI", ""), extra, fields.get("url", "")], **facts
         )
-        authors = "; ".join(self._authors.get(item, ()))
         tags = dict.fromkeys(tag for owner in (item, attachment) for tag in self._tags.get(owner, ()))
-        metadata |= {
-            name: value
-            for name, value in (
-                ("author", authors),
-                ("type", str(self._types.get(item, "")) if item != attachment else ""),
-                ("tags", "; ".join(tags)),
-                ("collections", "; ".join(self._collections.get(item, ()))),
-                ("zotero", key),
-            )
-            if value
+        more = {
+            "author": "; ".join(self._authors.get(item, ())),
+            "type": str(self._types.get(item, "")) if item != attachment else "",
+            "tags": "; ".join(tags),
+            "collections": "; ".join(self._collections.get(item, ())),
+            "zotero": key,
         }
+        metadata |= {name: value for name, value in more.items() if value}
         title = fields.get("title", "") if item != attachment else ""
         id = f"{path.parent.name}/{path.name}" if path.is_relative_to(self._storage) else f"{key}/{path.name}"
         return DescribedFile(path, id, " ".join(title.split()), metadata, self._storage)

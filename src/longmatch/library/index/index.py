@@ -122,7 +122,7 @@ class Index:
     def save(self, version: int) -> None:
         """Write the manifest: the index covers this version of the store."""
         self.version = version
-        manifest = {
+        manifest: dict[str, Any] = {
             "format": FORMAT,
             "background": self.fingerprint,
             "version": version,
@@ -134,13 +134,8 @@ class Index:
         self.folder.mkdir(parents=True, exist_ok=True)
         replace_text(self.folder / MANIFEST, to_checked_json(manifest))
         CheckedFiles(self.folder).trust(_checksums(self.segments))
-        self._sweep()
-
-    def _sweep(self) -> None:
-        """Remove segments that a merge or a killed process left behind."""
-        current = {s.folder.name for s in self.segments}
-        for path in self.folder.iterdir() if self.folder.is_dir() else ():
-            if path.is_dir() and path.name not in current:
+        for path in self.folder.iterdir():  # segments that a merge or a killed process left behind
+            if path.is_dir() and path.name not in manifest["segments"]:
                 drop_segment(path)
 
     @property
