@@ -108,7 +108,7 @@ def _drawn(encoding: Encoding, copy: int, words: Hashes, chance: np.random.Gener
 
 def ask_library(place: Path) -> Answer:
     library = Library(place)
-    library.preload()  # as much as it keeps; the others hold all vectors
+    library.searcher().preload()  # as much as it keeps; the others hold all vectors
     return lambda query: [hit.id for hit in library.rank(query, k=10)]
 
 

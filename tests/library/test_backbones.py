@@ -70,10 +70,10 @@ def test_a_backbone_that_is_gone_is_named(made: Path, model: Path) -> None:
 
 def test_what_the_model_card_says_of_languages_is_said_of_queries(made: Path, model: Path) -> None:
     library = Library(made, create=False)
-    assert library.language_remarks("sv") == []
+    assert library.store.model.language_remarks("sv") == []
     (model / "README.md").write_text("---\nlanguage:\n- de\n- en\nlicense: mit\n---\n", encoding="utf-8")
-    assert "documents in Swedish may be matched poorly" in library.language_remarks("sv")[0]
-    assert library.language_remarks("de") == []
+    assert "documents in Swedish may be matched poorly" in library.store.model.language_remarks("sv")[0]
+    assert library.store.model.language_remarks("de") == []
 
 
 def test_the_record_of_the_packaged_backbone_has_not_changed(texts: Path, tmp_path: Path) -> None:

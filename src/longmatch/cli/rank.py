@@ -114,7 +114,7 @@ def rank(
     nothing = ""
     if library is not None:
         answer = search(library, asked, k, where, "sdr" if model == "sdr" else "default", second, unreadable)
-        remarks = library.language_remarks(answer.query.language)
+        remarks = library.store.model.language_remarks(answer.query.language)
         if where and not answer.hits and not answer.hits.same:
             from longmatch.library.finding import absent_keys
             from longmatch.render.wording import none_matches
@@ -265,7 +265,7 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
         for query, hits in answers:
             answer = {
                 "query": _facts(query),
-                "remarks": library.language_remarks(query.language) + hits.remarks,
+                "remarks": library.store.model.language_remarks(query.language) + hits.remarks,
                 "same": [one.to_dict() for one in hits.same],
                 "hits": [hit.to_dict() for hit in hits],
             }
@@ -287,7 +287,7 @@ def rank_sections(
     document = query if isinstance(query, Document) else library.resolve(query)
     with progress("searching"):
         hits = library.rank_sections(query if isinstance(query, str) and query in library else document, k, where)
-    remarks = library.language_remarks(document.language)
+    remarks = library.store.model.language_remarks(document.language)
     if csv:
         with opened_output(csv) as table:
             hits.to_csv(table)

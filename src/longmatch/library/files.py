@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from longmatch.documents import ocr
 from longmatch.documents.checks import exists, is_gone, real_path
@@ -19,7 +19,12 @@ from longmatch.documents.document import Document
 from longmatch.documents.formats import container_of, holds_many, may_crash, status_of_readable, suffixes
 from longmatch.documents.read import list_folder
 from longmatch.errors import ReadError
+from longmatch.library.conditions import quoted
+from longmatch.library.errors import LibraryError
 from longmatch.parallel import parallel_map
+
+if TYPE_CHECKING:
+    from longmatch.library.store import Store
 
 SETTLED = 2.0  # seconds: a file modified this recently may change again without a new timestamp
 HASH_DIGITS = 32  # of a file's content; those of a description follow
@@ -205,9 +210,34 @@ def source_file(path: Path, source: str) -> SourceFile:
     return SourceFile(path, path.name, source, file_hash(path), stat.st_size, stat.st_mtime_ns)
 
 
-def is_unchanged(path: Path, record: dict[str, Any]) -> bool:
-    """Whether a file is the one that was indexed."""
-    return _if_changed(path, "", "", {**record, "hash": record["hash"][:HASH_DIGITS]}) is None
+class IndexedFiles:
+    """The files that the documents of a library come from."""
+
+    def __init__(self, store: "Store", paths: SourcePaths) -> None:
+        self._store, self._paths = store, paths
+
+    def ids_of(self, path: str | os.PathLike[str]) -> list[str]:
+        """The ids of the documents that come from a file."""
+        condition = f"source = {quoted(self._paths.source(Path(path)))}"
+        return sorted(self._store.read(["id"], condition)["id"].to_pylist())
+
+    def hashes(self) -> dict[Path, str]:
+        """The files that were indexed, each with a hash of its content."""
+        records = self._store.files()
+        return {self._paths.path(source): row["hash"][:HASH_DIGITS] for source, row in records.items()}
+
+    def unchanged(self, document: Document) -> Path:
+        """The file of a document; raises LibraryError if it is gone, or is not what was indexed."""
+        path = Path(document.source)
+        record = self._store.files().get(self._paths.source(path))
+        try:
+            content = record and record | {"hash": record["hash"][:HASH_DIGITS]}  # without that of a description
+            if content and _if_changed(path, "", "", content) is None:
+                return path
+            problem = "has changed since it was indexed" if path.exists() else "is no longer where it was indexed"
+        except (OSError, ReadError):
+            problem = "is no longer where it was indexed"
+        raise LibraryError(f"The file of {document.id} {problem}. Put it back, or index the folder again.")
 
 
 def _settled(modified: int) -> int:

@@ -24,12 +24,12 @@ from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
-from longmatch.errors import LongmatchError, ReadError
+from longmatch.errors import LongmatchError
 from longmatch.library.changes import IndexingSummary, Prune
 from longmatch.library.checksums import storage_errors
-from longmatch.library.conditions import parse
+from longmatch.library.conditions import COLUMNS, parse
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, check_count, similar_id
-from longmatch.library.files import HASH_DIGITS, DescribedFile, SourcePaths, is_unchanged
+from longmatch.library.files import DescribedFile, IndexedFiles, SourcePaths
 from longmatch.library.finding import Wanted, find_ids, left_out
 from longmatch.library.indexing import IndexingBackend, IndexingRun
 from longmatch.library.model import LibraryModel, background_digest
@@ -45,7 +45,7 @@ from longmatch.library.search.searcher import Searcher
 from longmatch.library.search.sections import rank_sections
 from longmatch.library.settings import DEFAULTS, LibrarySettings
 from longmatch.library.shared_text import CommonPassages, same_text_remarks
-from longmatch.library.store import Store, limit_malloc_arenas, locate_library, sql_in
+from longmatch.library.store import Store, limit_malloc_arenas, locate_library
 from longmatch.library.writer import CurrentIndex, OnDocuments, Writer, put_documents, reencode, write_lock
 from longmatch.matching.hits import Hits
 from longmatch.matching.match import LIKELY, Match
@@ -54,12 +54,9 @@ from longmatch.matching.reranking import DEPTH
 from longmatch.matching.section_hits import SectionHits
 from longmatch.models.loading import load
 from longmatch.models.sdr.matcher import SdrMatcher
-from longmatch.render.wording import language_remarks
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | DescribedFile]
 By: TypeAlias = Literal["default", "sdr"]
-
-DESCRIBED = ("id", "title", "language", "words", "source")  # columns
 
 
 class Library:
@@ -100,21 +97,18 @@ class Library:
         self._search: Searcher | None = None  # over the version searched last
         self._scratch: tempfile.TemporaryDirectory[str] | None = None  # for the index of a read-only library
         try:
-            self._opened = self._open()
+            self._opened = Store.open(self.address, settings=self.settings)
         except NotALibrary:
             if not create or (self._is_local and Path(self.address).is_file()):
                 raise
         if self._opened and self._opened.checks.remark:
             on_message(self._opened.checks.remark)
 
-    def _open(self) -> Store:
-        return Store.open(self.address, settings=self.settings)
-
     @property
     def store(self) -> Store:
         """The documents on disk, as they were read last; raises NotALibrary where nobody has made it yet."""
         if self._opened is None:
-            self._opened = self._open()
+            self._opened = Store.open(self.address, settings=self.settings)
         return self._opened
 
     @property
@@ -186,7 +180,7 @@ class Library:
         """
         self.refresh()
         condition = parse(where).sql if where else None
-        rows = self.store.read([*DESCRIBED, "metadata"] if metadata else DESCRIBED, condition).to_pylist()
+        rows = self.store.read([*COLUMNS, "metadata"] if metadata else COLUMNS, condition).to_pylist()
         for row in rows:
             row["source"] = self._openable(row["source"])
             if metadata:
@@ -240,17 +234,13 @@ class Library:
             self._opened.refresh()
         else:
             with suppress(NotALibrary):  # nobody has made it yet
-                self._opened = self._open()
+                self._opened = Store.open(self.address, settings=self.settings)
 
     def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
         """The ids and the documents' vectors: (documents, width)."""
         searcher = self.searcher()
         means = searcher.index.live_column("means").astype(np.float32)
         return searcher.scope().ids, means if len(means) else np.zeros((0, 0), np.float32)
-
-    def language_remarks(self, language: str) -> list[str]:
-        """A sentence if the library's model was not trained on a language, given by its two-letter code."""
-        return language_remarks([language], self.store.model.languages)
 
     def compare(self, a: QueryLike, b: QueryLike) -> Match:
         """Compare two documents, of the library or not, by the terms of the whole library; stored ones are not encoded
@@ -320,15 +310,10 @@ class Library:
             writer.finish()
         return ids
 
-    def ids_of(self, path: str | os.PathLike[str]) -> list[str]:
-        """The ids of the documents that come from a file."""
-        source = self._source_paths.source(Path(path))
-        return sorted(self.store.read(["id"], sql_in("source", [source]))["id"].to_pylist())
-
-    def indexed_files(self) -> dict[Path, str]:
-        """The files that were indexed, each with a hash of its content."""
-        records = self.store.files()
-        return {self._source_paths.path(source): row["hash"][:HASH_DIGITS] for source, row in records.items()}
+    @property
+    def files(self) -> IndexedFiles:
+        """The files that the documents come from."""
+        return IndexedFiles(self.store, self._source_paths)
 
     def reencode(self, progress: OnDocuments | None = None) -> None:
         """Encode all documents again with this model; `progress` is called with the number of documents just done."""
@@ -447,11 +432,6 @@ class Library:
             return self.show(query)
         return self._query_encoder(self.searcher()).read(query)
 
-    def preload(self) -> None:
-        """Read what questions need of as many documents as are kept, so that the first is as quick as the next."""
-        if len(self):
-            self.searcher().preload()
-
     def _with_path(self, document: Document) -> Document:
         """The document with its source as a path that can be opened."""
         return replace(document, source=self._openable(document.source))
@@ -459,18 +439,6 @@ class Library:
     def _openable(self, source: str | None) -> str:
         """A stored source as a path that can be opened; empty for a document that came from no file."""
         return str(self._source_paths.path(source)) if source else ""
-
-    def unchanged_file(self, document: Document) -> Path:
-        """The file of a document of this library; raises LibraryError if it is gone, or is not what was indexed."""
-        path = Path(document.source)
-        record = self.store.files().get(self._source_paths.source(path))
-        try:
-            if record is not None and is_unchanged(path, record):
-                return path
-            problem = "has changed since it was indexed" if path.exists() else "is no longer where it was indexed"
-        except (OSError, ReadError):
-            problem = "is no longer where it was indexed"
-        raise LibraryError(f"The file of {document.id} {problem}. Put it back, or index the folder again.")
 
     def _unknown_id(self, id: str) -> LibraryError:
         meant = similar_id(id, list(self))

@@ -19,6 +19,7 @@ from longmatch.errors import LongmatchError
 from longmatch.library.errors import LibraryError
 from longmatch.library.rows import VectorType
 from longmatch.matching.chance import Background
+from longmatch.render.wording import language_remarks
 
 SCHEMA = 1
 PROBE = "The committee found that the river had changed its course twice since the first survey."
@@ -58,6 +59,10 @@ class LibraryModel:
     def languages(self) -> frozenset[str] | None:
         """The languages the backbone was trained on, as two-letter codes; None if unknown."""
         return known_languages(self.backbone)
+
+    def language_remarks(self, language: str) -> list[str]:
+        """A sentence if the backbone was not trained on a language, given by its two-letter code."""
+        return language_remarks([language], self.languages)
 
     def load_matcher(self, address: str) -> HybridMatcher:
         """The default matcher with the backbone that made the library at `address`, without a low-rank change."""

@@ -68,7 +68,7 @@ class Additions:
         with suppress(FileNotFoundError):
             path.replace(aside)
         try:
-            self._library.remove(self._library.ids_of(path), wait=_refuse)
+            self._library.remove(self._library.files.ids_of(path), wait=_refuse)
         except BaseException:
             with suppress(FileNotFoundError):
                 aside.replace(path)
@@ -123,8 +123,8 @@ class Additions:
     def _check_new(self, name: str, content: bytes) -> None:
         """Refuse a file that the library has, and one for which there is no room."""
         digest = blake2b(content, digest_size=HASH_DIGITS // 2).hexdigest()
-        same = [path for path, known in self._library.indexed_files().items() if known == digest]
-        if ids := [id for path in same for id in self._library.ids_of(path)]:
+        same = [path for path, known in self._library.files.hashes().items() if known == digest]
+        if ids := [id for path in same for id in self._library.files.ids_of(path)]:
             raise Problem(409, f"{name} is in the library already: {ids[0]}.")
         size = sum(path.stat().st_size for path in self.folder.iterdir()) if self.folder.is_dir() else 0
         if size + len(content) > self._limits.added_bytes:
@@ -165,7 +165,7 @@ class Additions:
 
     def _discard(self, path: Path) -> None:
         """Delete a file whose document was not added."""
-        if not self._library.ids_of(path):
+        if not self._library.files.ids_of(path):
             path.unlink(missing_ok=True)
 
     def _recover(self) -> list[Path]:
@@ -176,11 +176,11 @@ class Additions:
             partial.unlink(missing_ok=True)
         for aside in self.folder.glob(f"{REMOVED}*"):
             path = aside.with_name(aside.name.removeprefix(REMOVED))
-            if self._library.ids_of(path):
+            if self._library.files.ids_of(path):
                 aside.replace(path)
             else:
                 aside.unlink(missing_ok=True)
-        known = self._library.indexed_files()
+        known = self._library.files.hashes()
         files = sorted(path for path in self.folder.iterdir() if path.is_file() and not path.name.startswith("."))
         for empty in [path for path in files if not path.stat().st_size]:
             empty.unlink(missing_ok=True)

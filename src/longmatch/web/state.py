@@ -98,7 +98,7 @@ class State:
             if upload is None or upload.content is None:
                 raise Problem(404, "The file of this upload is no longer held. Upload it again to see its pages.")
             return await self.pictures.draw_content(upload.content, id, page, passage)
-        path = await asyncio.to_thread(self.library.unchanged_file, document)
+        path = await asyncio.to_thread(self.library.files.unchanged, document)
         return await self.pictures.draw(path, member_of(id, document.source), id, page, passage)
 
     def unknown(self, id: str) -> Problem:
@@ -155,7 +155,7 @@ class State:
             query=described,
             by=asked.by if hits.ordered_by else asked.rerank or asked.by,
             documents=len(rows),
-            remarks=library.language_remarks(described.language) + nothing + hits.remarks,
+            remarks=library.store.model.language_remarks(described.language) + nothing + hits.remarks,
             same=[Same(**rows[one.id].model_dump(), relation=one.relation) for one in hits.same if one.id in rows],
             sections=[FoundSection.of_hit(hit, rows.get(hit.document.id)) for hit in hits.sections or ()],
             hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
@@ -234,7 +234,8 @@ def ranker(address: str) -> Ranker:
 def ranker_of(library: Library) -> Ranker:
     """What answers questions about a library's documents, as JSON."""
     state = State(library, Limits(rankers=1))
-    library.preload()
+    if len(library):
+        library.searcher().preload()
     return lambda asked: state.rank_now(asked).model_dump_json().encode()
 
 

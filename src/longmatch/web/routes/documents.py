@@ -38,7 +38,7 @@ def document(state: TheState, id: Document) -> DocumentText:
     """
     found = state.document(id)
     removable = state.additions is not None and state.additions.holds(found.source)
-    return DocumentText.of(found, len(state.library.ids_of(found.source)) if removable else 0)
+    return DocumentText.of(found, len(state.library.files.ids_of(found.source)) if removable else 0)
 
 
 @router.post(
