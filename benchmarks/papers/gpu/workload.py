@@ -18,7 +18,7 @@ from longmatch.encoders.pretrained import Pooling
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
 from longmatch.lab.encoders.flat import mean_pool
-from longmatch.lab.encoders.packed import PackedEngine, tokens_that_fit
+from longmatch.lab.encoders.packed.bert import PackedEngine, tokens_that_fit
 from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import SPECIALS as ADDED
 from longmatch.lab.papers.colde.augmentation import ChunkBatch

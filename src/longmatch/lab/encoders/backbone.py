@@ -18,7 +18,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer, special_tokens
 from longmatch.lab.encoders.engine import TorchEngine, first_position, limit_torch_threads
 from longmatch.lab.encoders.low_rank import apply_change
-from longmatch.lab.encoders.packed import PackedEngine, uses_packing
+from longmatch.lab.encoders.packed.bert import PackedEngine, uses_packing
 
 Precision = Literal["float32", "bfloat16"]
 

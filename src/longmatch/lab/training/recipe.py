@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from longmatch.lab.encoders.packed import tokens_that_fit
+from longmatch.lab.encoders.packed.bert import tokens_that_fit
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units.tokens import Ints
 

@@ -8,8 +8,14 @@ from transformers import AutoModel
 from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.engine import TorchEngine
 from longmatch.lab.encoders.flat import FlatTokens, mean_pool
-from longmatch.lab.encoders.packed import PackedEngine, forward_packed, forward_rows, pool_packed, uses_packing
-from longmatch.lab.encoders.packed.bert import _padded
+from longmatch.lab.encoders.packed.bert import (
+    PackedEngine,
+    _padded,
+    forward_packed,
+    forward_rows,
+    pool_packed,
+    uses_packing,
+)
 
 LENGTHS = (1, 62, 5, 17, 1, 33, 2, 62)  # of at most 62, with a start and an end token
 

@@ -15,7 +15,7 @@ from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import mean_pool
-from longmatch.lab.encoders.packed import forward_rows, uses_packing
+from longmatch.lab.encoders.packed.bert import forward_rows, uses_packing
 from longmatch.lab.matchers import match_probability
 from longmatch.units.tokens import Ints
 

@@ -20,7 +20,7 @@ from longmatch.lab.baselines.siamese.matcher import VectorEncoding, explain_vect
 from longmatch.lab.encoders.backbone import Precision, TorchBackbone, TorchNetwork
 from longmatch.lab.encoders.checkpoint import open_tokenizer, set_dropout, special_tokens
 from longmatch.lab.encoders.flat import FlatTokens, PieceBatch, mean_pool
-from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.lab.encoders.packed.bert import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of, weighted_segment_mean
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
 from longmatch.lab.matchers import TrainedMatcher, open_trained

@@ -17,7 +17,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import open_checkpoint, set_dropout
 from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import mean_pool
-from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.lab.encoders.packed.bert import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.ragged import to_device, weighted_segment_mean
 from longmatch.lab.papers.colde.augmentation import SPECIALS, ChunkBatch, ChunkLayout
 

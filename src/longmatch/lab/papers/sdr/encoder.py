@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig, PreTrainedModel
 
 from longmatch.lab.encoders.flat import FlatTokens, mean_pool
-from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.lab.encoders.packed.bert import forward_packed, pool_packed, uses_packing
 from longmatch.lab.training.masked_words import IGNORED, WordHead
 
 

@@ -22,7 +22,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
 from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import FlatTokens, PieceBatch, mean_pool
-from longmatch.lab.encoders.packed import forward_packed, pool_packed, uses_packing
+from longmatch.lab.encoders.packed.bert import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_softmax, segment_sum, to_device
 from longmatch.units.pieces import block_ranges
 from longmatch.units.tokens import Ints, Tokens

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
-from longmatch.lab.encoders.packed import forward_packed, uses_packing
+from longmatch.lab.encoders.packed.bert import forward_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of, to_device
 from longmatch.lab.papers.smith.encoder import BlockBatch, SmithConfig, SmithModel
 from longmatch.lab.training.masked_words import IGNORED, WordHead, mask_pieces, masked_word_loss
