@@ -25,8 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--results", type=Path, default=RESULTS, help="the folder of stored results")
     parser.add_argument("--to", type=Path, default=Path("docs"), help="the folder of the pages")
     options = parser.parse_args(arguments)
-    stored = StoredResults.load(options.results)
-    if options.folders or options.drop or options.recompute:
+    merges = bool(options.folders or options.drop or options.recompute)
+    stored = StoredResults.load(options.results, with_answers=merges)
+    if merges:
         stored.merge(*options.folders, drop=options.drop, recompute=options.recompute)
         stored.save(options.results)
     pages = write_pages(stored)

@@ -1,8 +1,9 @@
 """Results kept in the repository: benchmarks/results, from which the benchmark pages can be written at any time.
 
-SET.SPLIT.json holds the set's rows as in results.json, and the runs in compact form: the ranks of the relevant
-documents, and the positions of the pairs by falling score. All measures and tests come out the same from them, so rows
-measured later can be tested against these. about.json holds the rows' provenance.
+SET.SPLIT.npz.xz holds the set's rows as in results.json, and its runs (`stored_runs`), so that rows measured later
+can be tested against these. The pairs' order, by which average precision and AUC are tested, is kept of the runs that a
+table tests by it, of the default and the lexical ones, and of the best trained and untrained one; rows of others keep
+the tests that were made. about.json holds the rows' provenance.
 
 A row whose run is lost keeps its numbers, its significance marks (`marks`) and its order among rows that are equal when
 rounded (`places`).
@@ -12,13 +13,17 @@ import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.papers.stored_runs import compact_json, labels_of, rounded, run_from_dict, run_to_dict
+from benchmarks.papers.stored_runs import BY_ORDER, labels_of, pack, rounded, unpack
 from longmatch.errors import LongmatchError
+from longmatch.lab.datasets.near_pairs import NEAR
 from longmatch.lab.evaluation.corpus import SHUFFLED
 from longmatch.lab.evaluation.measures import RankingMeasure, parse
+from longmatch.lab.evaluation.model_spec import LEXICAL
+from longmatch.lab.evaluation.paper_tables import TABLES
 from longmatch.lab.evaluation.provenance import commit_of
 from longmatch.lab.evaluation.report_files import fidelity_path, provenance_entries
 from longmatch.lab.evaluation.result_rows import ResultRow, compare_shuffled, make_rows, rows_without_tests
@@ -28,6 +33,8 @@ StoredRow = dict[str, Any]
 
 RESULTS = Path("benchmarks") / "results"  # below the repository's root
 PROVENANCE = "about.json"
+SUFFIX = ".npz.xz"
+TESTED = ("intervals", "against_tfidf", "against_bm25", "against_best_other", "against_best_untrained")
 FIDELITY_KEYS = ("share", "pairs", "score", "deletion", "insertion")
 OMITTED = ("unhandled_documents", "each_seed")  # from a row: the runs have them
 
@@ -79,7 +86,13 @@ class ResultGroup:
     def compute_rows(self) -> None:
         """Compute all measures and tests again: slow, so once after all changes."""
         by_model = {row["model"]: row["fidelity"] for row in self.rows if row.get("fidelity")} | self.fidelity
+        before = {row["model"]: row for row in self.rows}
         self.rows = [*_rows_of(self.runs), *self.rows_without_runs]
+        for model in {run.model for run in self.runs if run.verdicts and run.verdicts.known} & before.keys():
+            row = next(row for row in self.rows if row["model"] == model)
+            for key, name in product(TESTED, (measure.name for measure in BY_ORDER)):
+                if name in before[model].get(key, {}):
+                    row[key][name] = before[model][key][name]
         for row in self.rows:
             row.update({"fidelity": by_model[row["model"]]} if row["model"] in by_model else {})
         self.rows.sort(key=lambda row: run_path(Path(), self.data, row["model"], self.split, self.limit).name)
@@ -94,20 +107,27 @@ class ResultGroup:
             if any(labels[kind] and expected[kind] and labels[kind] != expected[kind] for kind in expected):
                 raise LongmatchError(f"{run.model} was evaluated on other labels of {self.name} than the stored rows.")
 
-    def to_json(self) -> str:
-        """One line per row and per run, so that a new one is one line of a diff."""
-        head = {"data": self.data, "split": self.split, "limit": self.limit, "asked": self.labels}
-        rows = ",\n".join(compact_json(row) for row in self.rows)
-        runs = ",\n".join(compact_json(run_to_dict(run)) for run in self.runs)
-        return f'{compact_json(head)[:-1]},\n"rows":[\n{rows}\n],\n"runs":[\n{runs}\n]}}\n'
+    def to_bytes(self) -> bytes:
+        """The content of its file."""
+        head = {"data": self.data, "split": self.split, "limit": self.limit, "asked": self.labels, "rows": self.rows}
+        return pack(head, self.runs, self._tested_by_order())
 
     @staticmethod
-    def from_json(text: str) -> "ResultGroup":
+    def from_bytes(content: bytes, with_answers: bool = True) -> "ResultGroup":
         """Read it back."""
-        stored = json.loads(text)
-        group = {key: stored[key] for key in ("data", "split", "limit")}
-        runs = [run_from_dict(run, stored["asked"], **group) for run in stored["runs"]]
-        return ResultGroup(**group, rows=stored["rows"], runs=runs)
+        head, runs = unpack(content, with_answers)
+        return ResultGroup(head["data"], head["split"], head["limit"], head["rows"], runs)
+
+    def _tested_by_order(self) -> set[str]:
+        """The models whose average precision and AUC a table or a new row may be tested against."""
+        models = {run.model for run in self.runs}
+        if self.data.endswith(NEAR):
+            return models
+        in_tables = {name for table in TABLES["smith"] for names in table.rows.values() for name in names}
+        measured = [row for row in self.rows if BY_ORDER[0].name in row["measures"] and row["model"] in models]
+        by_kind = ([row for row in measured if bool(row.get("seeds")) == trained] for trained in (False, True))
+        best = {max(rows, key=lambda row: row["measures"][BY_ORDER[0].name])["model"] for rows in by_kind if rows}
+        return models & {*in_tables, *LEXICAL, "default", *best}
 
 
 @dataclass
@@ -118,10 +138,9 @@ class StoredResults:
     provenance: list[dict[str, Any]]
 
     @staticmethod
-    def load(folder: Path = RESULTS) -> "StoredResults":
-        """Read a folder; empty if there is none."""
-        files = [path for path in folder.glob("*.json") if path.name != PROVENANCE]
-        groups = [ResultGroup.from_json(path.read_text(encoding="utf-8")) for path in files]
+    def load(folder: Path = RESULTS, with_answers: bool = True) -> "StoredResults":
+        """Read a folder; empty if there is none. The rows and the names of the runs are there without their answers."""
+        groups = [ResultGroup.from_bytes(path.read_bytes(), with_answers) for path in folder.glob(f"*{SUFFIX}")]
         path = folder / PROVENANCE
         provenance = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
         return StoredResults(_in_order(groups), provenance)
@@ -130,8 +149,8 @@ class StoredResults:
         """Write all files."""
         folder.mkdir(parents=True, exist_ok=True)
         for name, group in self.groups.items():
-            (folder / f"{name}.json").write_text(group.to_json(), encoding="utf-8")
-        lines = ",\n".join(compact_json(entry) for entry in self.provenance)
+            (folder / f"{name}{SUFFIX}").write_bytes(group.to_bytes())
+        lines = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in self.provenance)
         (folder / PROVENANCE).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
     def merge(self, *folders: Path, drop: Sequence[str] = (), recompute: bool = False) -> None:

@@ -1,12 +1,13 @@
 """What was measured is kept in little, and nothing that is worked out from it changes."""
 
 import json
+import lzma
 from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks.papers.stored_results import ResultGroup, StoredResults
-from benchmarks.papers.stored_runs import rounded
+from benchmarks.papers.stored_runs import rounded, unpack
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.evaluation.measures import PairPredictions
@@ -141,5 +142,25 @@ def test_no_ids_of_documents_are_kept(tmp_path: Path) -> None:
     stored = StoredResults({}, [])
     stored.merge(save(tmp_path / "a", run("tfidf")))
     stored.save(tmp_path / "results")
-    text = (tmp_path / "results" / "set.test.json").read_text(encoding="utf-8")
-    assert not any(f'"{id}"' in text for id in ("q00", "s1")) and json.loads(text)["asked"]["sources"][:3] == [0, 1, 12]
+    content = lzma.decompress((tmp_path / "results" / "set.test.npz.xz").read_bytes())
+    assert not any(f'"{id}"'.encode() in content for id in ("q00", "s1"))
+    assert unpack(lzma.compress(content))[0]["asked"]["sources"][:3] == [0, 1, 12]
+
+
+def test_a_run_without_the_order_of_its_pairs_keeps_its_measures_and_the_tests_that_were_made(tmp_path: Path) -> None:
+    stored = StoredResults({}, [])
+    stored.merge(save(tmp_path / "a", run("tfidf"), run("bm25"), run("colde", 1), run("mean", 1)))
+    before = {row["model"]: row for row in stored.groups["set.test"].rows}
+    stored.save(tmp_path / "results")
+    assert (
+        StoredResults.load(tmp_path / "results").groups["set.test"].to_bytes() == stored.groups["set.test"].to_bytes()
+    )
+    again = StoredResults.load(tmp_path / "results")
+    worse = min(("colde", "mean"), key=lambda model: before[model]["measures"]["average_precision"])
+    known = {each.model for each in again.groups["set.test"].runs if each.verdicts and each.verdicts.known}
+    assert known == {worse}
+    again.merge(recompute=True)
+    after = {row["model"]: row for row in again.groups["set.test"].rows}
+    for key in ("measures", "intervals", "against_tfidf", "against_bm25"):
+        assert after[worse][key] == before[worse][key]
+    assert after["tfidf"]["against_best_other"].keys() <= before["tfidf"]["against_best_other"].keys()

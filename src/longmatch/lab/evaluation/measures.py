@@ -8,7 +8,7 @@ a bootstrap is one call and not a loop over samples.
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -197,11 +197,16 @@ def evaluate_run(
 
 @dataclass(frozen=True)
 class PairPredictions:
-    """Labelled pairs with their scores, and the threshold from which a pair is predicted to match."""
+    """Labelled pairs with their scores, and the threshold from which a pair is predicted to match.
+
+    Where only the predictions are left of the scores, `known` has the measures that depend on more: these cannot be
+    tested.
+    """
 
     labels: npt.NDArray[np.bool_]
     scores: Floats
     threshold: float | None = None
+    known: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def order(self) -> Ints:
@@ -252,6 +257,8 @@ class PairMeasure(ABC):
 
     def __call__(self, predictions: PairPredictions) -> float:
         """The measure of all pairs, each counted once."""
+        if self.name in predictions.known:
+            return predictions.known[self.name]
         return float(self.weighted(predictions, np.ones((1, len(predictions.labels))))[0])
 
 

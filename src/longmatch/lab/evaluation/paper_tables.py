@@ -58,7 +58,7 @@ class PaperTable:
         value = f"{100 * row.measures[measure]:.1f}" if measure in row.measures else ""
         if measure not in self.tested:
             return [value]
-        if row is first or not value:
+        if row is first or not (row.can_be_tested(measure) and first.can_be_tested(measure)):
             return [value, ""]
         return [value, rounded_p(comparer.compare(row, first, parse(measure)).p)]
 

@@ -83,6 +83,10 @@ class ResultRow:
         """Documents that could not be handled with at least one seed, and why."""
         return {id: why for run in self.runs for id, why in run.unhandled.items()}
 
+    def can_be_tested(self, name: str) -> bool:
+        """Whether a measure can be computed from samples of the labels."""
+        return name in self.measures and not any(run.verdicts and name in run.verdicts.known for run in self.runs)
+
     def deviation(self, name: str) -> float | None:
         """The standard deviation of a measure over the seeds; None with fewer than two."""
         return float(np.std(_values(parse(name), self), ddof=1)) if len(self.runs) > 1 else None
@@ -131,7 +135,7 @@ def make_rows(runs: Sequence[ModelRun], measures: Sequence[Measure] | None = Non
     """
     rows, comparer = rows_without_tests(runs, measures), Comparer(seed)
     for measure in {m.name: m for run in runs for m in measures_for(run, measures)}.values():
-        measured = [row for row in rows if measure.name in row.measures]
+        measured = [row for row in rows if row.can_be_tested(measure.name)]
         for row in measured:
             row.intervals[measure.name] = Interval.of(comparer.samples(row, measure))
             others = [other for other in measured if other is not row and not other.run.study]
@@ -160,7 +164,7 @@ def compare_shuffled(rows: Sequence[ResultRow], originals: Sequence[ResultRow], 
     for row in rows:
         partner = partners.get(row.model)
         for name in row.measures if partner else ():
-            if partner and name in partner.measures:
+            if partner and row.can_be_tested(name) and partner.can_be_tested(name):
                 row.unshuffled[name] = comparer.compare(row, partner, parse(name))
 
 
