@@ -96,7 +96,7 @@ WORST: dict[str, tuple[str, str, str]] = {  # by the module, and the name that i
     "documents.pdf.headings:_OPENING": ("prefac", "e", "a"),
     "documents.pdf.headings:_mark_authors": ("", "  ", "\x00"),
     "documents.pdf.headings:_is_heading": ("㐀", "槿", "\n"),
-    "documents.pdf.headings:_join_labels": ("appendix\n\n\t", "\n", "\x00"),
+    "documents.pdf.headings:_LABEL": ("appendix\n\n\t", "\n", "\x00"),
     "documents.pdf.lines:CAPTION_LABEL": ("plate IVI-", "4", "!"),
     "documents.pdf.lines:_LETTER_SPACED": ("", "_ é 1 é", ""),
     "documents.pdf.metadata:_CUT_DOI": ("", "10.4144/", "!"),

@@ -106,7 +106,11 @@ class _Book:
                 root = self._archive.xml(member)
                 if root is None:
                     continue
-                for target, name, level in _ncx_lines(root, 1) if item is ncx else _navigation_lines(root):
+                lists = (
+                    top for nav in root.iter("nav") if nav.get("type", "toc") == "toc" for top in nav.findall("ol")
+                )
+                listed = (line for top in lists for line in _list_lines(top, 1))
+                for target, name, level in _ncx_lines(root, 1) if item is ncx else listed:
                     file, _, place = target.partition("#")
                     entry = _Entry(" ".join(name.split()), level, not place)
                     found.setdefault(resolve(member.rpartition("/")[0], unquote(file)), []).append(entry)
@@ -155,15 +159,8 @@ def _ncx_lines(parent: Element, level: int) -> Iterator[tuple[str, str, int]]:
         yield from _ncx_lines(point, level + 1)
 
 
-def _navigation_lines(root: Element) -> Iterator[tuple[str, str, int]]:
-    """Target, name and level of each entry."""
-    for nav in root.iter("nav"):
-        if nav.get("type", "toc") == "toc":
-            for top in nav.findall("ol"):
-                yield from _list_lines(top, 1)
-
-
 def _list_lines(parent: Element, level: int) -> Iterator[tuple[str, str, int]]:
+    """The same of a navigation document."""
     for item in parent.findall("li"):
         link = item.find("a")
         if link is not None:

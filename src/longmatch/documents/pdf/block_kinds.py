@@ -3,7 +3,15 @@
 import re
 from itertools import pairwise, takewhile, zip_longest
 
-from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, column_runs, ends_sentence, starts_caption
+from longmatch.documents.pdf.blocks import (
+    LIST_ITEM,
+    Body,
+    LayoutBlock,
+    column_runs,
+    ends_sentence,
+    merged,
+    starts_caption,
+)
 from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.numbering import read_number
 
@@ -33,7 +41,7 @@ def mark_captions_and_tables(blocks: list[LayoutBlock], body: Body) -> list[Layo
     _absorb_table_headers(blocks)
     _mark_figure_text(blocks, body)
     _mark_small_text_near_captions(blocks, body)
-    return _merge_tables(blocks)
+    return merged(blocks, _is_same_table)
 
 
 def _spread_contents(blocks: list[LayoutBlock]) -> None:
@@ -121,20 +129,8 @@ def _mark_small_text_near_captions(blocks: list[LayoutBlock], body: Body) -> Non
                 previous = other
 
 
-def _merge_tables(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
-    merged: list[LayoutBlock] = []
-    for block in blocks:
-        last = merged[-1] if merged else None
-        if (
-            last
-            and block.kind == last.kind
-            and block.kind in ("table", "contents")
-            and block.first.page == last.last.page
-        ):
-            last.lines += block.lines
-        else:
-            merged.append(block)
-    return merged
+def _is_same_table(last: LayoutBlock, block: LayoutBlock) -> bool:
+    return block.kind == last.kind and block.kind in ("table", "contents") and block.first.page == last.last.page
 
 
 def mark_footnotes(blocks: list[LayoutBlock], body: Body) -> list[LayoutBlock]:
@@ -158,7 +154,7 @@ def mark_footnotes(blocks: list[LayoutBlock], body: Body) -> list[LayoutBlock]:
             if block.kind == "text" and (block.first.marked or _is_note(block)):
                 for note in foot:
                     note.kind = "footnote"
-    return _join_notes(blocks)
+    return merged(blocks, _continues_note)
 
 
 def _is_note(block: LayoutBlock) -> bool:
@@ -167,22 +163,10 @@ def _is_note(block: LayoutBlock) -> bool:
     return bool(_NOTE.match(block.raw)) and len(block.raw) > 20 and letters > 0.55 * len(block.raw)
 
 
-def _join_notes(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
-    """Rejoin the lines of a note that are set differently, such as web addresses."""
-    result: list[LayoutBlock] = []
-    for block in blocks:
-        last = result[-1] if result else None
-        if (
-            last is not None
-            and block.kind == last.kind == "footnote"
-            and not block.first.marked
-            and not _is_note(block)
-            and block.first.column == last.first.column
-        ):
-            last.lines += block.lines
-        else:
-            result.append(block)
-    return result
+def _continues_note(last: LayoutBlock, block: LayoutBlock) -> bool:
+    """Whether a block is part of a note whose lines are set differently, such as web addresses."""
+    begins = block.first.marked or _is_note(block)
+    return block.kind == last.kind == "footnote" and not begins and block.first.column == last.first.column
 
 
 def _has_text_below(block: LayoutBlock, blocks: list[LayoutBlock]) -> bool:

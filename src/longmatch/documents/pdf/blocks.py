@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Literal
 
 from longmatch.documents.document import Kind
@@ -238,10 +238,17 @@ def _has_room(last: Line, line: Line, right: float) -> bool:
     return right - last.x1 > (len(word) + 4) * letter
 
 
+def merged(blocks: list[LayoutBlock], belongs: Callable[[LayoutBlock, LayoutBlock], bool]) -> list[LayoutBlock]:
+    """The blocks, each joined to the last one before it where it belongs to that."""
+    result: list[LayoutBlock] = []
+    for block in blocks:
+        if result and belongs(result[-1], block):
+            result[-1].lines += block.lines
+        else:
+            result.append(block)
+    return result
+
+
 def column_runs(lines: list[Line]) -> Iterator[list[Line]]:
     """The lines of each column, in order."""
-    start = 0
-    for end in range(1, len(lines) + 1):
-        if end == len(lines) or lines[end].column != lines[start].column:
-            yield lines[start:end]
-            start = end
+    return (list(run) for _, run in groupby(lines, key=lambda line: line.column))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 
 from longmatch.documents.pdf.fragments import Fragment
@@ -188,15 +188,11 @@ def _facing(before: list[Fragment], after: list[Fragment]) -> tuple[int, int]:
 
 def _bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
     """Runs of rows, each with whether it spans the gutter; a table over both columns does."""
-    start = 0
-    for end in range(1, len(rows) + 1):
-        if end < len(rows) and sides.crossed(rows[end]) == sides.crossed(rows[start]):
-            continue
-        if sides.crossed(rows[start]):
-            yield True, rows[start:end]
+    for crosses, run in groupby(rows, sides.crossed):
+        if crosses:
+            yield True, list(run)
         else:
-            yield from _split_band(rows[start:end], sides)
-        start = end
+            yield from _split_band(list(run), sides)
 
 
 def _split_band(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:

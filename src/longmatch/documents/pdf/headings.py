@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise, takewhile, zip_longest
 
-from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock
+from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, merged
 from longmatch.documents.pdf.lines import CAPTION_LABEL
 from longmatch.documents.pdf.numbering import Number, consistent, read_number
 from longmatch.documents.text import nested_items
@@ -26,6 +26,7 @@ Style = tuple[float, bool, bool, bool]  # see Line.style
 _OPENING = re.compile(
     r"abstract|(?:executive )?summary|introduction|(?:table of )?contents|preface|foreword|摘要|引言", re.IGNORECASE
 )
+_LABEL = re.compile(r"(?:chapter|part|appendix|annex|kapitel|teil|chapitre)\s+\w{1,5}[.:]?", re.IGNORECASE)
 _MAX_FRONT_MATTER = 40  # blocks
 
 
@@ -163,7 +164,7 @@ def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: frozenset[st
         candidate.block.kind = "heading"
         candidate.block.level = _level(candidate, levels, styles, roman)
     _mark_authors(blocks)
-    return _join_labels(blocks)
+    return merged(blocks, _is_below_label)
 
 
 def _mark_title(blocks: list[LayoutBlock], body: Body) -> None:
@@ -380,20 +381,7 @@ def _without_front_matter(chosen: list[Candidate]) -> list[Candidate]:
     return kept
 
 
-def _join_labels(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
-    """Join a label like "Chapter 2" and the heading below it."""
-    result: list[LayoutBlock] = []
-    for block in blocks:
-        label = result[-1] if result else None
-        if (
-            label is not None
-            and label.kind == block.kind == "heading"
-            and re.fullmatch(
-                r"(?:chapter|part|appendix|annex|kapitel|teil|chapitre)\s+\w{1,5}[.:]?", label.raw, re.IGNORECASE
-            )
-            and label.last.page == block.first.page
-        ):
-            label.lines += block.lines
-        else:
-            result.append(block)
-    return result
+def _is_below_label(label: LayoutBlock, block: LayoutBlock) -> bool:
+    """Whether a heading is below a label like "Chapter 2", which belongs to it."""
+    are_headings = label.kind == block.kind == "heading" and label.last.page == block.first.page
+    return are_headings and _LABEL.fullmatch(label.raw) is not None

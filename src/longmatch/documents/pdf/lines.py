@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from longmatch.documents.pdf.fragments import Fragment
 
@@ -17,30 +18,14 @@ _LETTER_SPACED = re.compile(r"(?:\w ){4,}\w(?=\W|$)")
 
 
 @dataclass(slots=True)
-class Line:
-    """A line of a column. `cells` counts the stretches of text separated by wide gaps."""
+class Line(Fragment):
+    """The text of a row in a column. `cells` counts the stretches of text separated by wide gaps."""
 
-    text: str
-    x0: float
-    x1: float
-    y: float
-    size: float
-    bold: bool
-    italic: bool
-    mono: bool
-    font: str
-    marked: bool
-    bold_start: bool
-    cells: int
-    page: int  # from 1
+    cells: int = 1
+    page: int = 0  # from 1
     column: int = 0  # number of its column in the document
     left: float = 0.0  # the column's edges
     right: float = 0.0
-
-    @property
-    def width(self) -> float:
-        """From its left to its right edge."""
-        return self.x1 - self.x0
 
     @property
     def upper(self) -> bool:
@@ -110,18 +95,6 @@ def make_line(row: list[Fragment], page: int) -> Line:
     size = max(fragment.top_size for fragment in row) if upper else longest.size
     words = [fragment for fragment in row if any(map(str.isalpha, fragment.text))] or row
     bold, italic, mono = (all(getattr(fragment, trait) for fragment in words) for trait in ("bold", "italic", "mono"))
-    return Line(
-        text=text,
-        x0=row[0].x0,
-        x1=max(fragment.x1 for fragment in row),
-        y=longest.y,
-        size=size,
-        bold=bold,
-        italic=italic,
-        mono=mono,
-        font=longest.font,
-        marked=row[0].marked,
-        bold_start=row[0].bold_start,
-        cells=cells,
-        page=page,
-    )
+    x1, marks = max(fragment.x1 for fragment in row), {"marked": row[0].marked, "bold_start": row[0].bold_start}
+    style: dict[str, Any] = {"bold": bold, "italic": italic, "mono": mono, "font": longest.font, **marks}
+    return Line(text, row[0].x0, x1, longest.y, size, **style, cells=cells, page=page)
