@@ -106,7 +106,7 @@ def test_pages_that_another_process_reads_are_counted_too():
 
 def test_lines_are_read_in_few_widths_so_that_memory_does_not_grow_with_the_pages():
     widths: list[int] = []
-    session = ocr._FewWidths(lambda lines: widths.append(lines.shape[3]))
+    session = ocr.FewWidths(lambda lines: widths.append(lines.shape[3]))
     for width in range(320, 1300, 7):
         session(np.ones((1, 3, 48, width), dtype=np.float32))
     assert len(widths) == 140 and len(set(widths)) == 8

@@ -48,7 +48,7 @@ def test_a_source_that_became_a_pipe_has_no_members(tmp_path):
 
 
 def test_a_line_of_absurd_length_is_named_and_the_next_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("longmatch.documents.jsonl._LONGEST_LINE", 1_000)
+    monkeypatch.setattr("longmatch.documents.jsonl.LONGEST_LINE", 1_000)
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "' + "word " * 1_000 + '"}\n{"text": "Some words."}\n')
     errors: list[ReadError] = []
@@ -57,7 +57,7 @@ def test_a_line_of_absurd_length_is_named_and_the_next_is_read(tmp_path, monkeyp
 
 
 def test_a_compressed_file_that_unpacks_to_a_huge_size_is_refused_on_the_way(tmp_path, monkeypatch):
-    monkeypatch.setattr("longmatch.documents.jsonl._LARGEST_UNPACKED", 100_000)
+    monkeypatch.setattr("longmatch.documents.jsonl.LARGEST_UNPACKED", 100_000)
     path = tmp_path / "a.jsonl.gz"
     with gzip.open(path, "wb") as file:
         file.write(b'{"text": "Some words."}\n' + (b" " * 999 + b"\n") * 5_000)

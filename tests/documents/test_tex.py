@@ -125,7 +125,7 @@ def test_files_that_include_each_other_ten_times_are_read_up_to_a_limit_that_is_
 
 
 def test_a_large_file_that_is_included_again_and_again_is_read_up_to_a_limit_that_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("longmatch.documents.tex_source._MOST_CHARACTERS", 10_000)
+    monkeypatch.setattr("longmatch.documents.tex_source.MOST_CHARACTERS", 10_000)
     (tmp_path / "a.tex").write_text(r"Words. \input{b} " * 100)
     (tmp_path / "b.tex").write_text("More words. " * 100)
     with pytest.warns(LongmatchWarning, match="it includes more than 10,000 characters; the other files were left out"):

@@ -87,10 +87,9 @@ class _Reader:
 
     def _role(self, paragraph: Element, text: str) -> tuple[Role, int]:
         id = value(paragraph.find("pPr/pStyle"))
-        names = self._styles.names(id)
         outline = value(paragraph.find("pPr/outlineLvl"))
         level = (int(outline) + 1) % 10 if outline.isdigit() else self._styles.level(id)
-        return role_by_style(names, level)
+        return role_by_style(self._styles.names(id), level)
 
     def _emphasis(self, paragraph: Element, text: str) -> Emphasis:
         """What sets all of a short line apart from the running text; an item of a list is not one."""

@@ -21,8 +21,8 @@ from longmatch.documents.metadata import with_bibliography
 from longmatch.errors import ReadError
 
 _DOCUMENT_KEYS = {"id", "title", "sections", "text"}
-_LONGEST_LINE = LARGEST_FILE  # bytes
-_LARGEST_UNPACKED, _LARGEST_RATIO = 1_000_000_000, 100  # a compressed file unpacks to this, and this times its size
+LONGEST_LINE = LARGEST_FILE  # bytes
+LARGEST_UNPACKED, LARGEST_RATIO = 1_000_000_000, 100  # a compressed file unpacks to this, and this times its size
 _BLANK_LINE = re.compile(r"(?:\r?\n[ \t]*){2,}")
 _FORMAT = "Each line is an object with id, title and either text or sections (a list of heading and text)."
 
@@ -73,12 +73,12 @@ def iterate_jsonl(path: Path, on_error: Callable[[ReadError], None] | None = Non
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the non-blank lines of a file with their line numbers, from 1; of one that is too long, its beginning."""
     size = check_file(path).st_size
-    left = () if path.suffix.lower() == ".jsonl" else rooms(_LARGEST_UNPACKED + _LARGEST_RATIO * size)
+    left = () if path.suffix.lower() == ".jsonl" else rooms(LARGEST_UNPACKED + LARGEST_RATIO * size)
     number, goes_on = 1, False
     with _open(path) as file:
         while True:
             try:
-                line = file.readline(_LONGEST_LINE + 1)
+                line = file.readline(LONGEST_LINE + 1)
             except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
                 raise ReadError(path, "is damaged", "Its compressed data is corrupt; get a fresh copy.") from error
             if not line:
@@ -86,7 +86,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             if not take(left, len(line)):
                 raise ReadError(path, "unpacks to a huge size", "It is not an ordinary collection; leave it out.")
             line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 and not goes_on else line
-            if not goes_on and (len(line) > _LONGEST_LINE or not line.isspace()):
+            if not goes_on and (len(line) > LONGEST_LINE or not line.isspace()):
                 yield number, line
             goes_on = not line.endswith(b"\n")
             number += not goes_on
@@ -114,7 +114,7 @@ def parse_line(line: bytes, path: Path, number: int) -> Document:
 
 
 def _record(line: bytes, where: str) -> dict[str, Any]:
-    if len(line) > _LONGEST_LINE:
+    if len(line) > LONGEST_LINE:
         raise too_large(where)
     try:
         record = json.loads(line)

@@ -11,7 +11,7 @@ from email.message import Message as EmailPart
 from email.utils import getaddresses, parsedate_to_datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, TypeAlias
 
 from longmatch.documents.archive import TooDeep, file_errors
 from longmatch.documents.checks import LARGEST_FILE, NO_TEXT, check_document, check_file
@@ -39,6 +39,7 @@ _MOST_MULTIPARTS = 100  # they may lie inside each other, and every line is comp
 _DAMAGED = "is damaged or not an e-mail"
 _MOST_ATTACHMENTS = 1_000  # of a message
 _LONGEST_NAME = 200  # characters
+Attachment: TypeAlias = tuple[str, "EmailPart[str, str]"]  # its name, and the part of the message
 _FILE_NAME = re.compile(rb"name\*?\d{0,3}\*?\s{0,9}=", re.IGNORECASE)
 
 
@@ -112,7 +113,7 @@ class Message(Mail):
     def may_crash(self) -> bool:
         """Whether a file attached to it may end its reader."""
         try:
-            return any(may_crash(attachment.name) for attachment in attachments(self.data, self.path))
+            return any(may_crash(name) for name, _ in attachments(self.data, self.path))
         except ReadError:  # said when it is read
             return False
 
@@ -165,9 +166,8 @@ def draft_mail(data: bytes, where: object) -> Draft:
             raise ReadError(where, "is encrypted", "Save a copy that is not.")
         parts = list(_text_parts(message, where))
     draft = parts[0] if len(parts) == 1 else Draft()
-    if len(parts) != 1:
-        for part in parts:
-            draft.extend(part)
+    for part in parts if len(parts) != 1 else ():
+        draft.extend(part)
     draft.title = _header(message, "Subject") or "(no subject)"
     draft.metadata = _metadata(message)
     return draft
@@ -242,25 +242,13 @@ def _is_body(part: "EmailPart[str, str]") -> bool:
 
 
 def _text(part: "EmailPart[str, str]", is_html: bool, where: object) -> Iterator[Draft]:
-    data = part.get_payload(decode=True)
-    if not isinstance(data, bytes) or not data.strip():
+    data = _content(part)
+    if not data.strip():
         return
     text = decode(data, where, part.get_content_charset())
     draft = draft_html(text) if is_html else draft_text(text)
     if draft.blocks:
         yield draft
-
-
-class Attachment(NamedTuple):
-    """A file in a message."""
-
-    name: str
-    part: "EmailPart[str, str]"
-
-    def content(self) -> Iterator[bytes]:
-        """Its bytes, decoded when they are asked for."""
-        data = self.part.get_payload(decode=True)
-        yield data if isinstance(data, bytes) else b""
 
 
 def read_attachments(data: bytes, path: object, id: str) -> Iterator[Found]:
@@ -271,20 +259,20 @@ def read_attachments(data: bytes, path: object, id: str) -> Iterator[Found]:
     """
     readable: list[Attachment] = []
     others: list[str] = []
-    for attachment in attachments(data, path):
-        suffix = suffix_of(attachment.name)
+    for name, part in attachments(data, path):
+        suffix = suffix_of(name)
         container = container_named(suffix)
         if container is not None and not container.is_document:
             problem = "is a file of many documents in an e-mail"
-            yield ReadError(f"{path}#{attachment.name}", problem, "Save it, and index the file.")
+            yield ReadError(f"{path}#{name}", problem, "Save it, and index the file.")
         elif suffix:
-            readable.append(attachment)
+            readable.append((name, part))
         else:
-            others.append(attachment.name)
+            others.append(name)
     if others:
         yield passed_over(path, others, "attachment")
     if readable:
-        parts = ((attachment.name, attachment.content()) for attachment in readable)
+        parts = ((name, map(_content, [part])) for name, part in readable)  # decoded when they are asked for
         yield from read_unpacked(parts, path, id, lambda file, name: Member(file).read(name), len(data))
 
 
@@ -300,7 +288,7 @@ def attachments(data: bytes, path: object) -> list[Attachment]:
             if part.is_multipart() or _is_body(part):
                 continue
             if name := _name(part):
-                found.append(Attachment(unique_name(name), part))
+                found.append((unique_name(name), part))
             if len(found) > _MOST_ATTACHMENTS:
                 raise ReadError(path, f"has more than {_MOST_ATTACHMENTS:,} attachments", "Save them as files.")
         return found
@@ -335,5 +323,9 @@ def attached_content(data: bytes, path: object, wanted: str, holder: str) -> byt
         data = next((_unquoted(message) for n, message in _messages(BytesIO(data), path) if str(n) == number), b"")
     elif not holder.lower().endswith(".eml"):
         return None
-    found = (attachment for attachment in attachments(data, path) if attachment.name == wanted)
-    return next((b"".join(attachment.content()) for attachment in found), None)
+    return next((_content(part) for name, part in attachments(data, path) if name == wanted), None)
+
+
+def _content(part: "EmailPart[str, str]") -> bytes:
+    data = part.get_payload(decode=True)
+    return data if isinstance(data, bytes) else b""

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -127,15 +127,15 @@ class _Recognised:
     """What the recogniser found in a picture."""
 
     pixels: Pixels
-    texts: Sequence[str] = ()
-    corners: Corners = field(default_factory=lambda: np.zeros((0, 4, 2)))
-    scores: Sequence[float] = ()
+    texts: Sequence[str]
+    corners: Corners
+    scores: Sequence[float]
 
 
 def _recognise(pixels: Pixels) -> _Recognised:
     found = _engine()(np.ascontiguousarray(pixels[..., ::-1]))  # blue, green, red
     if found.boxes is None or found.txts is None:
-        return _Recognised(pixels)
+        return _Recognised(pixels, (), np.zeros((0, 4, 2)), ())
     corners = np.asarray(found.boxes, dtype=np.float64)
     return _Recognised(pixels, found.txts, corners, [float(score) for score in found.scores])
 
@@ -190,11 +190,11 @@ def _engine() -> Any:
         settings |= {f"{part}.engine_type": rapidocr.EngineType.OPENVINO, f"{part}.model_path": str(folder / model)}
     engine = rapidocr.RapidOCR(params=settings)
     recogniser = engine._load_rec_model()  # which it would do with the first line
-    recogniser.session = _FewWidths(recogniser.session)
+    recogniser.session = FewWidths(recogniser.session)
     return engine
 
 
-class _FewWidths:
+class FewWidths:
     """Pads pictures of lines to one of few widths: OpenVINO compiles for each width, and keeps all it has compiled."""
 
     def __init__(self, session: Any) -> None:

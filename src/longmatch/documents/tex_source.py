@@ -42,8 +42,8 @@ _NEVER_EXPANDED = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("
 _MAX_DEPTH = 10  # of files that include files, and of commands that use commands
 _LONGEST_OPTION = 4_000  # characters
 _MAX_GROWTH = 500_000  # characters that expansion may add, beyond doubling the source
-_MOST_FILES = 1_000  # that are included, or not found
-_MOST_CHARACTERS = 5_000_000  # of all of them, several times a long book
+MOST_FILES = 1_000  # that are included, or not found
+MOST_CHARACTERS = 5_000_000  # of all of them, several times a long book
 _LONGEST_KEY = 500  # characters: a brace that is never closed must not be looked for to the end of the file
 _BIBITEM = re.compile(r"\\bibitem\s*(?=[\[{])")
 _NAME_AND_YEAR = re.compile(r"(.+?)\((\d{4}[a-z]?)\).*", re.DOTALL)
@@ -115,7 +115,7 @@ class _Included:
 
     def __init__(self, path: Path) -> None:
         self._folder = path.resolve().parent
-        self._files, self._characters = _MOST_FILES, _MOST_CHARACTERS  # left
+        self._files, self._characters = MOST_FILES, MOST_CHARACTERS  # left
         self.problem = ""
 
     def load(self, path: Path, opened: frozenset[Path] = frozenset()) -> str:
@@ -127,7 +127,7 @@ class _Included:
 
     def _insert(self, command: re.Match[str], opened: frozenset[Path]) -> str:
         if not self._files:
-            self.problem = f"it includes more than {_MOST_FILES:,} files; the others were left out."
+            self.problem = f"it includes more than {MOST_FILES:,} files; the others were left out."
             return ""
         self._files -= 1
         file = self._file((command[2] or command[3]).strip().strip('"'), opened)
@@ -135,7 +135,7 @@ class _Included:
             return ""
         self._characters -= file.stat().st_size
         if self._characters < 0:
-            self.problem = f"it includes more than {_MOST_CHARACTERS:,} characters; the other files were left out."
+            self.problem = f"it includes more than {MOST_CHARACTERS:,} characters; the other files were left out."
             return ""
         separator = "\n\n" if command[1] == "include" else ""
         return f"{separator}{document_body(self.load(file, opened)).strip()}{separator}"

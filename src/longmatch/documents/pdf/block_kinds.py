@@ -85,18 +85,14 @@ def _mark_figure_text(blocks: list[LayoutBlock], body: Body) -> None:
     for block, after in zip_longest(blocks, blocks[1:]):
         if block.kind != "text" or block.first.page not in captioned or _is_above_text(block, after, body):
             continue
-        other_style = all(
-            abs(line.size - body.size) > 0.05 * body.size or line.font != body.font for line in block.lines
-        )
+        sizes = (abs(line.size - body.size) > 0.05 * body.size or line.font != body.font for line in block.lines)
+        other_style = all(sizes)
         small = all(line.size < 0.93 * body.size for line in block.lines)
         narrow = all(line.width < 0.6 * (line.right - line.left) for line in block.lines)
         letters = sum(map(str.isalpha, block.raw))
         numeric = letters < 0.4 * len(block.raw.replace(" ", "")) or not re.search(r"\w{3}", block.raw)
-        if (
-            not ends_sentence(block.raw)
-            and not block.first.marked
-            and ((small and narrow) or (other_style and narrow and numeric))
-        ):
+        in_figure = narrow and (small or (other_style and numeric))
+        if in_figure and not ends_sentence(block.raw) and not block.first.marked:
             block.kind = "table"
 
 
@@ -105,10 +101,9 @@ def _is_above_text(block: LayoutBlock, after: LayoutBlock | None, body: Body) ->
     if after is None or after.first.column != block.first.column or len(block.lines) > 3:
         return False
     emphasised = all(line.bold or line.upper or line.italic for line in block.lines)
-    text = abs(after.first.size - body.size) < 0.05 * body.size and (
-        len(after.lines) > 1 or bool(LIST_ITEM.match(after.raw))
-    )
-    return emphasised and text and after.first.y - block.last.y < 4 * body.size
+    is_text = len(after.lines) > 1 or LIST_ITEM.match(after.raw) is not None
+    is_body = is_text and abs(after.first.size - body.size) < 0.05 * body.size
+    return emphasised and is_body and after.first.y - block.last.y < 4 * body.size
 
 
 def _mark_small_text_near_captions(blocks: list[LayoutBlock], body: Body) -> None:
@@ -121,9 +116,8 @@ def _mark_small_text_near_captions(blocks: list[LayoutBlock], body: Body) -> Non
             for other in ordered[index + 1 :]:
                 gap = max(other.first.y - previous.last.y, previous.first.y - other.last.y)
                 small = all(line.size < 0.93 * body.size for line in other.lines) and not other.first.marked
-                if other.first.page != block.first.page or gap > 3 * body.size or not small:
-                    break
-                if other.kind not in ("text", "table"):
+                is_near = other.first.page == block.first.page and gap <= 3 * body.size
+                if not is_near or not small or other.kind not in ("text", "table"):
                     break
                 other.kind = "table"
                 previous = other

@@ -123,12 +123,8 @@ def _count_cells(line: Line) -> int:
     parts = re.split(r" {3}", line.text)
     if _EQUATION_NUMBER.fullmatch(parts[-1]):
         parts = parts[:-1]
-    if (
-        len(parts) > 1
-        and (len(parts[0]) <= 2 or re.fullmatch(r"[\[(]?[\w.]{1,6}[.)\]]?", parts[0]))
-        and len(parts) == 2
-    ):
-        parts = parts[1:]
+    if len(parts) == 2 and (len(parts[0]) <= 2 or re.fullmatch(r"[\[(]?[\w.]{1,6}[.)\]]?", parts[0])):
+        return 1
     return len(parts)
 
 
@@ -160,12 +156,8 @@ def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body
         return False
     if _changes_style(block, line, body):
         return True
-    if (
-        after is not None
-        and _count_cells(after) >= 2
-        and ends_sentence(last.text)
-        and starts_caption(block.first, body)
-    ):
+    is_above_row = after is not None and _count_cells(after) >= 2
+    if is_above_row and ends_sentence(last.text) and starts_caption(block.first, body):
         return True  # the head of a table directly below its caption
     em = max(line.size, last.size)
     drop = line.y - last.y

@@ -229,9 +229,7 @@ def _blocks(rows: list[Row]) -> list[list[Row]]:
 
 def split_insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
     """Yield each wrapped figure, then the rest of the column, then captions beside others."""
-    groups = list(_insets(fragments)) + [
-        list(map(_mirrored, inset)) for inset in _insets(list(map(_mirrored, fragments)))
-    ]
+    groups = [*_insets(fragments), *(list(map(_mirrored, i)) for i in _insets(list(map(_mirrored, fragments))))]
     keys = [{(fragment.x0, fragment.y, fragment.text) for fragment in group} for group in groups]
     inset = set().union(*keys)
     rest = [fragment for fragment in fragments if (fragment.x0, fragment.y, fragment.text) not in inset]
@@ -261,9 +259,7 @@ def _insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
     ]
     taken: set[int] = set()
     for edge in sorted({round(fragment.x1) for fragment in narrow}):
-        lines = sorted(
-            (fragment for fragment in narrow if abs(fragment.x1 - edge) < 1.5), key=lambda fragment: fragment.y
-        )
+        lines = sorted((f for f in narrow if abs(f.x1 - edge) < 1.5), key=lambda f: f.y)
         for run in _runs(lines, fragments, edge):
             across = [fragment.y for fragment in fragments if _crosses(fragment, edge)]
             top = max((y for y in across if y < run[0].y), default=float("-inf"))
@@ -304,18 +300,13 @@ def _side_captions(fragments: list[Fragment]) -> list[list[Fragment]]:
     rows = rows_of(fragments)
     for index, row in enumerate(rows):
         for before, fragment in pairwise(row):
-            label = CAPTION_LABEL.match(fragment.text)
-            if (
-                not label
-                or not (label["after"] or label["zh"] or "").strip()
-                or fragment.x0 - before.x1 < 0.5 * fragment.size
-            ):
+            label, gap = CAPTION_LABEL.match(fragment.text), fragment.x0 - before.x1
+            if not label or not (label["after"] or label["zh"] or "").strip() or gap < 0.5 * fragment.size:
                 continue
             caption = [fragment]
             for below in rows[index + 1 :]:
-                next_line = next(
-                    (f for f in below if f.x0 > before.x1 and abs(f.x0 - fragment.x0) < 1.5 * f.size), None
-                )
+                aligned = (f for f in below if f.x0 > before.x1 and abs(f.x0 - fragment.x0) < 1.5 * f.size)
+                next_line = next(aligned, None)
                 if next_line is None or next_line.y - caption[-1].y > 1.6 * next_line.size:
                     break
                 caption.append(next_line)

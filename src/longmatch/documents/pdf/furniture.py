@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from longmatch.documents.pdf.fragments import Fragment
 from longmatch.documents.pdf.lines import rows_of
@@ -58,7 +58,10 @@ def without_furniture(pages: Pages) -> Pages:
     edges = [  # the outer rows of each page, outermost first, and the next one further in
         {"top": rows[: _EDGE_ROWS + 1], "bottom": rows[: -_EDGE_ROWS - 2 : -1]} for rows in map(rows_of, pages)
     ]
-    max_size = 1.1 * _body_size(pages)
+    sizes: Counter[float] = Counter()
+    for fragment in chain.from_iterable(pages):
+        sizes[round(fragment.size, 1)] += len(fragment.text)
+    max_size = 1.1 * (sizes.most_common(1)[0][0] if sizes else 0.0)
     texts = _repeated_texts(edges, max_size)
     heads = _RunningHeads(texts, _zones(edges, texts), max_size)
     cleaned = []
@@ -66,14 +69,6 @@ def without_furniture(pages: Pages) -> Pages:
         furniture = {id(f) for edge, rows in page.items() for row in heads.select(rows, edge) for f in row}
         cleaned.append([fragment for fragment in fragments if id(fragment) not in furniture])
     return cleaned
-
-
-def _body_size(pages: Pages) -> float:
-    sizes: Counter[float] = Counter()
-    for fragments in pages:
-        for fragment in fragments:
-            sizes[round(fragment.size, 1)] += len(fragment.text)
-    return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
 def _key(fragment: Fragment, edge: str) -> Key:
@@ -132,14 +127,8 @@ def _zones(pages: list[dict[str, list[Row]]], heads: set[Key]) -> set[tuple[str,
     """Heights at which many pages have a running head; other rows at these heights are running heads too."""
     seen: Counter[tuple[str, int]] = Counter()
     for page in pages:
-        seen.update(
-            {
-                (edge, _height(fragment))
-                for edge, rows in page.items()
-                for fragment in (rows[0] if rows else [])
-                if _key(fragment, edge) in heads
-            }
-        )
+        outermost = [(edge, fragment) for edge, rows in page.items() for fragment in (rows[0] if rows else [])]
+        seen.update({(edge, _height(fragment)) for edge, fragment in outermost if _key(fragment, edge) in heads})
     return {zone for zone, count in seen.items() if count >= max(2, 0.2 * len(pages))}
 
 

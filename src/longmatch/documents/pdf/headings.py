@@ -195,15 +195,8 @@ def _mark_title(blocks: list[LayoutBlock], body: Body) -> None:
 
 def _is_chapter(block: LayoutBlock, blocks: list[LayoutBlock], body: Body) -> bool:
     """Whether a block and at least two others of its style have running text directly below them."""
-    chapters = [
-        above
-        for above, below in pairwise(blocks)
-        if above.first.style == block.first.style
-        and len(above.lines) <= 2
-        and above.first.page == below.first.page
-        and is_running_text(below, body)
-        and len(below.lines) > 2
-    ]
+    pages = [(a, b) for a, b in pairwise(blocks) if a.first.page == b.first.page and a.first.style == block.first.style]
+    chapters = [a for a, b in pages if len(a.lines) <= 2 < len(b.lines) and is_running_text(b, body)]
     return len(chapters) > 2 and chapters[0] is block
 
 
@@ -369,14 +362,9 @@ def _without_front_matter(chosen: list[Candidate]) -> list[Candidate]:
     """Keep only the last of consecutive candidates of one style on the first page."""
     kept = []
     for candidate, after in zip_longest(chosen, chosen[1:]):
-        superseded = (
-            after is not None
-            and after.index == candidate.index + 1
-            and after.style == candidate.style
-            and candidate.number is None
-            and candidate.block.first.page == 1
-        )
-        if not superseded or candidate.standard:
+        is_followed = after is not None and after.index == candidate.index + 1 and after.style == candidate.style
+        on_title_page = candidate.number is None and candidate.block.first.page == 1 and not candidate.standard
+        if not (is_followed and on_title_page):
             kept.append(candidate)
     return kept
 
