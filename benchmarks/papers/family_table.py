@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from benchmarks.papers.row_names import FAMILIES, UNTRAINED, StoredName
+from benchmarks.papers.row_names import FAMILIES, StoredName
 from benchmarks.papers.stored_results import ResultGroup, StoredRow
 from benchmarks.papers.table_cells import cell, head, line, measures_of, percent, standing
 from longmatch.lab.datasets.near_pairs import NEAR
 from longmatch.lab.evaluation.corpus import SHUFFLED
 
-FIRST = {name: number for number, name in enumerate((*FAMILIES.values(), UNTRAINED))}
+FIRST = {name: number for number, name in enumerate(FAMILIES)}
 
 
 @dataclass(frozen=True)

@@ -9,97 +9,27 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from longmatch.models.declaration import Model
+from longmatch.models.registry import models
+
 UNTRAINED = "Sentence vectors, untrained"
-FAMILIES = {  # in the order of the tables
-    "default": "Default",
-    "phrases": "TF-IDF of phrases",
-    "tfidf": "TF-IDF",
-    "bm25": "BM25",
-    "colde": "CoLDE",
-    "sdr": "SDR",
-    "smith": "SMITH",
-    "sst": "SST",
-    "sst-dual": "SST, dual encoder",
-    "mean": "Mean of chunks, trained",
-    "first": "First 512 tokens, trained",
-    "s-long": "S-LONG",
-    "smash": "SMASH",
-    "han": "HAN",
-    "dssm": "DSSM",
-    "arc-i": "ARC-I",
-    "cross": "Cross-encoder",
-    "bert-pli": "BERT-PLI",
-    "match-ignition": "Match-Ignition",
-    "opt-match": "OPT-Match",
-    "cig": "CIG",
-    "rprs": "RPRS",
-    "lda": "LDA",
-    "bertopic": "BERTopic",
-    "llm": "Language model",
-}
+ORDER = (  # of the models in tables
+    *("default", "phrases", "tfidf", "bm25", "colde", "sdr", "smith", "sst", "sst-dual", "mean", "first", "s-long"),
+    *("smash", "han", "dssm", "arc-i", "cross", "bert-pli", "match-ignition", "opt-match", "cig", "rprs", "lda"),
+    *("bertopic", "llm"),
+)
 PACKAGED = {"all-MiniLM-L6-v2": "MiniLM"}  # the backbone that is used where none is named, read from a folder
-RULES = {  # how vectors become a score
-    "sdr": "SDR's score",
-    "sdr-plain": "SDR's score, not normalised",
-    "sdr-section": "SDR's score by sections",
-    "sdr-paragraph": "SDR's score of paragraph vectors",
-    "sdr-centred": "SDR's score of centred vectors",
-    "mean": "mean vector",
-    "mean-centred": "mean vector, centred",
-    "first": "mean of the first tokens",  # 256 or 512, as many as the backbone reads
-    "cls": "CLS vector",
-    "colde-sections": "mean of section vectors",
-    "colde-chunks": "mean of chunk vectors",
-    "colde-shuffled": "sections shuffled",
-    "colde-undivided": "not cut into sections",
-    "colde-unprojected": "before the projection",
-}
-WORDS = {  # settings of what a model is
-    "augmented=False": "without sections",
-    "recurrent=False": "without LSTM",
-    "contrastive=False": "without contrastive loss",
+WORDS = {  # settings that several models have
     "preset=paper": "the paper's settings",
     "backbone=raw-lm": "from raw-lm",
     "backbone=MiniLM": "MiniLM read from a folder",
     "backbone=all-MiniLM-L6-v2": "on MiniLM",
-    "pretrained=smith-pretrain-wp": "pre-trained on words",
-    "pretrained=smith-pretrain-wp-sp": "pre-trained on words and blocks",
-    "pretrained=smith-pretrain-2-layers": "pre-trained, 2 layers",
-    "pretrained=smith-pretrain-4-layers": "pre-trained, 4 layers",
-    "pretrained=smith-pretrain-minilm-sp": "MiniLM, pre-trained on blocks",
-    "pretrained=smith-pretrain-minilm-wp-sp": "MiniLM, pre-trained on words and blocks",
-    "pretrained=smith-pretrain-1-epochs": "pre-trained for 1 epoch",
-    "pretrained=smith-pretrain-4-epochs": "pre-trained for 4 epochs",
-    "pretrained=smith-pretrain-32-epochs": "pre-trained for 32 epochs",
-    "pretrained=smith-pretrain-wp-32-epochs": "pre-trained on words for 32 epochs",
-    "centred=True": "",
-    "document_pooling=mean": "mean of blocks",
-    "clustering=adaptive": "adaptive clusters",
-    "clusters=sst-clusters": "",
-    "clusters=sst-clusters-modularity": "DMoN's own loss",
-    **{f"clusters=sst-clusters-lambda-{weight}": f"lambda {weight}, DMoN's own loss" for weight in ("0.1", "1", "10")},
-    **{f"clusters=sst-clusters-lambda-{weight}-plain": f"lambda {weight}" for weight in ("0.1", "1", "10")},
     "readout=fresh": "fresh pooler",
     "readout=mean": "mean of states",
     "swap=True": "either order",
     "first=default": "reranking the default's best",
     "combined=True": "ranks combined",
-    "clusters=sst-clusters-no-agreement": "without agreement loss",
-    "clusters=sst-clusters-no-separation": "without separation loss",
-    "clusters=sst-clusters-no-losses": "without either loss",
-    "attention=True": "with attention",
-    "temporal=False": "not temporal",
-    "siamese=False": "similarities alone",
-    "views=1": "one view",
-    "loss=contrastive": "contrastive loss",
-    "word_weight=0": "without words",
-    "masked_pairs=True": "masked pairs",
-    "unit=paragraph": "paragraphs",
 }
-ABLATIONS = (
-    *("augmented=False", "recurrent=False", "contrastive=False", "temporal=False"),
-    *("views=1", "siamese=False", "word_weight=0"),
-)
 TRAINING = (  # settings of how a model was trained
     *("dropout", "steps", "epochs", "learning_rate", "schedule", "weight_decay", "pairs", "documents", "negatives"),
     *(
@@ -114,11 +44,6 @@ TRAINING = (  # settings of how a model was trained
         "loss_temperature",
     ),
 )
-STUDIED = {  # settings that a model's studies vary
-    "colde": ("documents", "max_tokens", "sections"),
-    "sst": ("size", "view_range", "patience"),
-    "cross": ("head_learning_rate", "patience"),
-}
 WORDING = {
     "steps": "{} steps",
     "epochs": "{} epochs",
@@ -134,6 +59,19 @@ WORDING = {
     "size": "{} sentences per subtopic",
     "view_range": "the first {} of 40 views",
 }
+
+
+def label_of(model: str) -> str:
+    """A model's label, as it is declared; its name where it is not.
+
+    >>> label_of("colde"), label_of("new-model")
+    ('CoLDE', 'new-model')
+    """
+    declared = models().get(model)
+    return declared.label if declared else model
+
+
+FAMILIES = (*map(label_of, ORDER), UNTRAINED)  # in the order of the tables
 
 
 @dataclass(frozen=True)
@@ -165,7 +103,8 @@ class StoredName:
             return StoredName(words[1], "", settings, True, trained_on)
         rule, _, backbone = words[0].partition("@")
         backbones = (f"backbone={PACKAGED.get(backbone, backbone)}",) if backbone else ()
-        return StoredName(rule, rule if rule in RULES else "", (*backbones, *settings), rule not in RULES, trained_on)
+        is_rule = bool(_score_label(rule))
+        return StoredName(rule, rule if is_rule else "", (*backbones, *settings), not is_rule, trained_on)
 
     @property
     def family(self) -> str:
@@ -174,7 +113,7 @@ class StoredName:
         >>> [StoredName.parse(name).family for name in ("colde steps=9", "sdr", "trained mean", "new-model")]
         ['CoLDE', 'Sentence vectors, untrained', 'Mean of chunks, trained', 'new-model']
         """
-        return FAMILIES.get(self.model, self.model) if self.trained else UNTRAINED
+        return label_of(self.model) if self.trained else UNTRAINED
 
     @property
     def is_ablation(self) -> bool:
@@ -184,7 +123,8 @@ class StoredName:
         >>> [StoredName.parse(name).is_ablation for name in names]
         [False, True, True]
         """
-        return self.trained and (bool(self.rule) or any(setting in ABLATIONS for setting in self.settings))
+        left_out = self._declared.ablations if self._declared else ()
+        return self.trained and (bool(self.rule) or any(setting in left_out for setting in self.settings))
 
     @property
     def is_studied(self) -> bool:
@@ -193,17 +133,17 @@ class StoredName:
         >>> [StoredName.parse(name).is_studied for name in ("colde sections=3 steps=9", "colde steps=9")]
         [True, False]
         """
-        return any(setting.partition("=")[0] in STUDIED.get(self.model, ()) for setting in self.settings)
+        return any(setting.partition("=")[0] in self._studied for setting in self.settings)
 
     @property
     def variant(self) -> list[str]:
         """In words, what distinguishes it from its family's plain row."""
-        score = RULES.get(self.rule, self.rule)
+        score = _score_label(self.rule) or self.rule
         rule = [score.removeprefix("SDR's ") if self.trained else score] if self.rule else []
         random = self.model == "smith" and not any(s.startswith(("pretrained", "backbone")) for s in self.settings)
-        studied = STUDIED.get(self.model, ())
-        kept = [s for s in self.settings if s.partition("=")[0] not in TRAINING or s.partition("=")[0] in studied]
-        words = [*rule, *(["not pre-trained"] if random else []), *(WORDS.get(s, setting_in_words(s)) for s in kept)]
+        kept = [s for s in self.settings if s.partition("=")[0] not in TRAINING or s.partition("=")[0] in self._studied]
+        known = WORDS | (dict(self._declared.settings) if self._declared else {})
+        words = [*rule, *(["not pre-trained"] if random else []), *(known.get(s, setting_in_words(s)) for s in kept)]
         return [word for word in words if word] + ([f"trained on {self.trained_on}"] if self.trained_on else [])
 
     @property
@@ -211,6 +151,19 @@ class StoredName:
         """How it was trained."""
         settings = dict(setting.split("=", 1) for setting in self.settings)
         return {key: value for key, value in settings.items() if key in TRAINING}
+
+    @property
+    def _declared(self) -> Model | None:
+        return models().get(self.model)
+
+    @property
+    def _studied(self) -> tuple[str, ...]:
+        return self._declared.studied if self._declared else ()
+
+
+def _score_label(rule: str) -> str:
+    """How vectors become a score by a rule; empty for a model that is not read from vectors."""
+    return declared.score_label if (declared := models().get(rule)) else ""
 
 
 def setting_in_words(setting: str) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sized
 
 from benchmarks.papers.family_table import FamilyTable
-from benchmarks.papers.row_names import FAMILIES, UNTRAINED
+from benchmarks.papers.row_names import UNTRAINED, label_of
 from benchmarks.papers.stored_results import ResultGroup
 from benchmarks.papers.table_cells import percent
 
-DEFAULT, TFIDF = FAMILIES["default"], FAMILIES["tfidf"]
+DEFAULT, TFIDF = label_of("default"), label_of("tfidf")
 RAW = "backbone=raw-lm"
 
 
