@@ -12,7 +12,8 @@ from rich.console import Console
 
 import longmatch as lm
 from longmatch.cli.progress import progress
-from longmatch.render.terminal import print_match, print_ranking
+from longmatch.render.terminal import print_ranking
+from longmatch.render.terminal_match import print_match
 
 FOLDER = Path(__file__).parent / "collection"
 QUERY = "the-stream-that-turned.md"
@@ -32,7 +33,7 @@ def main() -> None:
     match = library.compare(QUERY, hits[0].id)
     print_match(match, console, passages=3)
     PAGE.parent.mkdir(exist_ok=True)
-    page = match.to_html(PAGE).resolve()
+    page = lm.save(match, PAGE).resolve()
     console.print(f"\nThe same as a page with both texts side by side: [bold]{page.as_uri()}[/bold]", soft_wrap=True)
 
 

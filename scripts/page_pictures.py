@@ -18,6 +18,7 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+import longmatch as lm
 from longmatch.library.library import Library
 from longmatch.web.app import create_app
 
@@ -86,7 +87,7 @@ def main() -> None:
         library = Library(Path(folder) / "examples")
         collection = ROOT / "examples" / "collection"
         library.add(collection)
-        match = library.compare(A, B).to_html(Path(folder) / "match.html")
+        match = lm.save(library.compare(A, B), Path(folder) / "match.html")
         chromium = which("chromium-headless-shell") or which("chromium")
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         with serving(library) as root:

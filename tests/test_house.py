@@ -48,7 +48,6 @@ LABORATORY = (  # lowest first, all above the product
     "lab.cli",
 )
 HOUSE = (*PRODUCT, *LABORATORY)
-LATER = {"matching": "render", "library": "render"}  # what a room still imports from above
 DOORS = (
     "longmatch",
     "longmatch.__main__",
@@ -111,7 +110,7 @@ def upward(code: str, module: str, is_package: bool = False) -> list[str]:
     home = module if is_package else module.rpartition(".")[0]
     floor = HOUSE.index(room(module))
     own = [name for name in imported(code, home) if name.split(".")[0] == "longmatch"]
-    return [name for name in own if room(name) not in (*HOUSE[: floor + 1], LATER.get(room(module)))]
+    return [name for name in own if room(name) not in HOUSE[: floor + 1]]
 
 
 @pytest.mark.parametrize("entry", HOUSE)

@@ -5,6 +5,8 @@
 ['Document', 'Hit', 'Hits']
 """
 
+import sys
+
 TYPE_CHECKING = False  # typing itself would be most of the time that `import longmatch` takes
 if TYPE_CHECKING:
     from typing import Any
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from longmatch.matching.hits import Hit, Hits
     from longmatch.matching.match import Match
     from longmatch.models.loading import load
+    from longmatch.render.json import to_dict
+    from longmatch.render.output import save, show
 
 __version__ = "0.2.0"
 __all__ = [
@@ -32,6 +36,9 @@ __all__ = [
     "rank_text",
     "read",
     "read_all",
+    "save",
+    "show",
+    "to_dict",
     "train",
 ]
 
@@ -47,3 +54,9 @@ def __getattr__(name: str) -> "Any":
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+if "IPython" in sys.modules:  # a notebook: what matches and rankings look like there
+    from longmatch.render.notebook import register_in_notebook
+
+    register_in_notebook()

@@ -21,6 +21,9 @@ PUBLIC = {
     "rank_text": "longmatch.library.library:rank_text",
     "read": "longmatch.documents.read:read",
     "read_all": "longmatch.documents.read:read_all",
+    "save": "longmatch.render.output:save",
+    "show": "longmatch.render.output:show",
+    "to_dict": "longmatch.render.json:to_dict",
     "train": "longmatch.lab.training.train:train",
 }
 COMMANDS = {  # of the command line, those of the laboratory; the product's own are in `cli`

@@ -7,7 +7,7 @@ import pytest
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read_text_string
 from longmatch.matching.match import Match
-from longmatch.render.verdict import remarks, stated_probability, verdict
+from longmatch.render.wording import remarks, stated_probability, verdict
 
 FISH = """\
 Agreement for the supply of frozen fish

@@ -14,6 +14,8 @@ from longmatch.default.rarity import Rarity
 from longmatch.default.sides import similarities
 from longmatch.documents import Document, Draft, read_text_string
 from longmatch.documents.language import words_of
+from longmatch.matching.match import Coverage
+from longmatch.render.json import to_dict
 from tests.conftest import EXAMPLES
 
 PEARS, ORCHARD, CRICKET = "pear-block-season-trial.md", "when-to-water-fruit-trees.html", "given-out-column.md"
@@ -100,7 +102,7 @@ def test_the_order_of_the_sections_hardly_changes_the_score(matcher, examples, m
 
 
 def test_everything_is_read(match):
-    assert match.coverage.to_dict() == {"a": 1.0, "b": 1.0}
+    assert match.coverage == Coverage(1.0, 1.0)
 
 
 def test_contributions_sum_to_1_with_their_lexical_part_inside(match):
@@ -216,6 +218,6 @@ def test_documents_that_share_no_word_have_no_keywords_and_no_lexical_part(short
 
 
 def test_the_json_of_a_match_lists_every_alignment(match):
-    found = match.to_dict()
+    found = to_dict(match)
     assert len(found["passages"]) == len(match.alignments)
     assert sum(x["contribution"] for x in found["passages"]) == pytest.approx(1)

@@ -7,6 +7,7 @@ import pytest
 from longmatch.default import evidence
 from longmatch.default.explanation import Explanation, aligned_passages
 from longmatch.documents import read_text_string
+from longmatch.render.json import to_dict
 
 BELLS = """The ringing chamber
 
@@ -43,7 +44,7 @@ def test_a_passage_in_other_words_is_among_the_first_and_marked_though_it_carrie
     assert [(pair.a.text, pair.b.text) for pair in shown if pair.paraphrase] == [(OWN_WORDS, OTHER_WORDS)]
     assert next(pair for pair in shown if pair.paraphrase).kind == "meaning"
     assert sum(pair.contribution for pair in match.alignments) == pytest.approx(1)
-    listed = json.loads(json.dumps(match.to_dict()))["passages"]
+    listed = json.loads(json.dumps(to_dict(match)))["passages"]
     assert [entry["b"]["text"] for entry in listed[:3] if entry["paraphrase"]] == [OTHER_WORDS]
 
 

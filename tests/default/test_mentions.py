@@ -16,7 +16,9 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity, phrase_power
 from longmatch.documents import Document, read_text_string
 from longmatch.lexical.mentions import title_terms
-from longmatch.render.terminal import print_match
+from longmatch.render.json import to_dict
+from longmatch.render.output import save
+from longmatch.render.terminal_match import print_match
 from tests.library.tiny import made_up_text, tiny_matcher
 
 WEIGHTS = {"words": 1.0, "meaning": 0.5, "named": 2.0}
@@ -117,7 +119,7 @@ def test_a_ranks_score_is_that_of_the_explanation_and_it_tells_the_names(
     assert matches["pears"].names == ()
     assert matches["bletchley"].parts["named"] > 0
     assert matches["pears"].parts.get("named", 0) == 0
-    assert json.loads(json.dumps(matches["turing"].to_dict()))["names"] == ["Alan Turing"]
+    assert json.loads(json.dumps(to_dict(matches["turing"])))["names"] == ["Alan Turing"]
 
 
 def test_two_documents_alone_may_name_each_other(weighed: HybridMatcher, made: dict[str, Encoding]) -> None:
@@ -151,8 +153,8 @@ def test_terminal_and_page_say_the_names_in_one_line(
     print_match(match, console)
     (line,) = (line for line in console.export_text().splitlines() if line.startswith("Both mention"))
     assert "“Alan Turing”" in line and "“Enigma machine”" in line and " and " in line
-    assert line in match.to_html(tmp_path / "match.html").read_text(encoding="utf-8")
-    assert "Both mention" not in replace(match, names=()).to_html(tmp_path / "other.html").read_text(encoding="utf-8")
+    assert line in save(match, tmp_path / "match.html").read_text(encoding="utf-8")
+    assert "Both mention" not in save(replace(match, names=()), tmp_path / "other.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("title", "counts"), [("Received", False), ("Notice", False), ("Photosynthesis", True)])

@@ -6,6 +6,7 @@ import pytest
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
 from longmatch.library.settings import LibrarySettings
+from longmatch.render.json import to_dict
 from tests.library.tiny import write_texts
 
 
@@ -40,7 +41,7 @@ def test_a_question_has_no_probability(filled):
     assert len(hits) == 3 and all(hit.probability is None and hit.verdict is None for hit in hits)
     match = filled.compare(question, hits[0].id)
     assert match.probability is None and match.score == pytest.approx(hits[0].score, abs=1e-6)
-    assert match.no_verdict == hits[0].no_verdict == "question" and match.to_dict()["verdict"] is None
+    assert match.no_verdict == hits[0].no_verdict == "question" and to_dict(match)["verdict"] is None
 
 
 def test_a_short_document_of_the_library_is_no_question(library, tmp_path):

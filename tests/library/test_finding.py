@@ -1,6 +1,5 @@
 """`find`: all words in any form, phrases as they stand, and the sentences that have them."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -58,7 +57,6 @@ def test_snippets_are_the_sentences_with_most_of_it_under_their_heading(library:
     found = snippets(library.show("filter.md"), Wanted.of('"waste water" filter'))
     assert [" ".join(snippet.passage.shown.split()) for snippet in found] == ["The waste water runs through filters."]
     assert found[0].passage.section == "Filters" and found[0].words[-1] == "filters"
-    assert json.dumps(found[0].to_dict())
 
 
 def test_no_more_than_a_few_snippets_in_the_order_of_the_text(tmp_path: Path, tiny: HybridMatcher) -> None:

@@ -9,6 +9,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read, read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.library.library import Library
+from longmatch.render.json import to_dict
 from tests.conftest import EXAMPLES
 
 WATER = """# La presa y el agua de riego
@@ -94,7 +95,7 @@ def test_in_two_languages_the_packaged_backbone_says_nothing(matcher: HybridMatc
 def test_the_same_text_is_called_a_copy_in_any_language(spanish: Library, tmp_path: Path) -> None:
     (tmp_path / "copia.md").write_text(WATER, encoding="utf-8")
     match = spanish.compare("agua.md", read(str(tmp_path / "copia.md")))
-    assert match.relation == "copy" and match.to_dict()["remarks"] == []
+    assert match.relation == "copy" and to_dict(match)["remarks"] == []
 
 
 def test_in_chinese_which_the_statistics_have_there_is_a_probability(matcher: HybridMatcher) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from benchmarks.written.formats import PdfWriter
 
 from longmatch.library.library import Library
+from longmatch.render.json import to_dict
 from tests.library.tiny import made_up_text
 
 
@@ -22,8 +23,8 @@ def test_passages_of_hits_name_the_page_their_document_gives(library: Library, t
     pairs = [pair for hit in library.rank("long.pdf", k=5) for pair in hit.why]
     assert pairs
     for pair in pairs:
-        assert pair.to_dict()["a"]["page"] == document.page_at(pair.a.start)
-        assert pair.to_dict()["b"]["page"] is None
+        assert to_dict(pair)["a"]["page"] == document.page_at(pair.a.start)
+        assert to_dict(pair)["b"]["page"] is None
 
 
 def test_a_library_made_before_pages_were_kept_is_asked_and_grows(library: Library, texts: Path) -> None:

@@ -17,6 +17,7 @@ from longmatch.library.pair_search import nearest_documents
 from longmatch.library.search.candidates import highest
 from longmatch.library.search.encode import Query
 from longmatch.library.settings import LibrarySettings
+from longmatch.render.json import to_dict
 from tests.library.tiny import made_up_text
 
 COPIES, TEXTS = 7, 5
@@ -89,7 +90,7 @@ def test_pairs_and_groups_do_not_depend_on_the_order_of_adding(libraries: list[L
     settings = LibrarySettings(nearest=3, pair_block=4)
     libraries = [Library(library.address, tiny, settings=settings) for library in libraries]
     for minimum in (0.3, 0.9, 1.1):
-        same(libraries, lambda library, minimum=minimum: library.pairs(minimum).to_dict())
+        same(libraries, lambda library, minimum=minimum: to_dict(library.pairs(minimum)))
 
 
 def test_a_collection_in_memory_is_ranked_as_a_library(libraries: list[Library], tiny: HybridMatcher, tmp_path: Path):

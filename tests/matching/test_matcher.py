@@ -14,6 +14,8 @@ from longmatch.errors import LongmatchError
 from longmatch.lexical.matcher import tfidf_matcher
 from longmatch.matching.matcher import is_same, percentile
 from longmatch.models.loading import load
+from longmatch.render.json import to_dict
+from longmatch.render.notebook import notebook_html
 
 BANK, QUEUE, SNOW = "The bank failed today.", "Depositors of the failed bank queued.", "Snow fell on the hills."
 
@@ -50,8 +52,8 @@ def test_a_hit_that_is_a_copy_of_the_query_says_so(folder):
     (folder / "version.txt").write_text(BANK.replace("today", "on Monday"))
     hits = tfidf_matcher().rank(read(folder / "bank.txt"), all_of(folder))
     assert {hit.id for hit in hits if hit.relation == "copy"} == {"copy of bank.txt", "other format.md"}
-    assert hits[0].to_dict()["relation"] == hits[0].to_row()["relation"] == "copy"
-    assert "copy of the query" in hits[:1]._repr_html_() and "copy of the query" not in hits[2:]._repr_html_()
+    assert to_dict(hits[0])["relation"] == hits[0].to_row()["relation"] == "copy"
+    assert "copy of the query" in notebook_html(hits[:1]) and "copy of the query" not in notebook_html(hits[2:])
 
 
 def test_the_query_is_known_by_any_path_to_it(folder, monkeypatch):
@@ -84,7 +86,7 @@ def test_ties_break_by_id_whatever_the_order_given():
 
 def test_a_hit_says_why_and_how_much_of_the_collection_scores_lower():
     query, *others = documents(query=BANK, queue=QUEUE, snow=SNOW, rain="Rain fell all week.", sun="A sunny week.")
-    best = tfidf_matcher().rank(query, others)[0].to_dict()
+    best = to_dict(tfidf_matcher().rank(query, others)[0])
     assert (best["id"], best["title"], best["percentile"]) == ("queue", QUEUE, 75.0)
     assert best["passages"][0]["a"]["text"] == BANK and best["passages"][0]["b"]["text"] == QUEUE
 
@@ -93,9 +95,9 @@ def test_a_hit_says_how_likely_it_belongs_where_the_model_can_tell():
     query, other = documents(query=BANK, queue=QUEUE)
     (hit,) = tfidf_matcher().rank(query, [other])
     assert (hit.probability, hit.verdict) == (None, None)
-    assert {"probability": None, "verdict": None}.items() <= hit.to_dict().items()
+    assert {"probability": None, "verdict": None}.items() <= to_dict(hit).items()
     likely = replace(hit, probability=0.12345678)
-    assert {"probability": 0.123457, "verdict": "probably not"}.items() <= likely.to_dict().items()
+    assert {"probability": 0.123457, "verdict": "probably not"}.items() <= to_dict(likely).items()
 
 
 def test_nothing_else_than_the_query_ranks_nothing():

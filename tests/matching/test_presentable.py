@@ -7,6 +7,7 @@ from longmatch.documents.read import read_text_string
 from longmatch.matching.align import Evidence, alignments, merge, readable_pairs
 from longmatch.matching.match import Grid, Match, Passage
 from longmatch.matching.presentable import Quality, choose, quality
+from longmatch.render.json import to_dict
 
 SENTENCES = [
     "The tribunal found that the harbour office had never repaired the northern wall.",
@@ -117,4 +118,4 @@ def test_the_passages_of_a_match_stay_complete_and_the_best_say_something():
     assert [pair.contribution for pair in shown] == pytest.approx([0.2, 0.1])
     match = Match(document, document, 1.0, Grid((), (), (), (), np.zeros((0, 0), np.float32)), every, "test")
     assert match.best(2) == every[2:]
-    assert [passages["a"]["text"] for passages in match.to_dict()["passages"]] == lines
+    assert [passages["a"]["text"] for passages in to_dict(match)["passages"]] == lines

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from longmatch.documents import Draft
+from longmatch.render.json import to_dict
 from longmatch.render.wording import shared_text
 from tests.render.render_matches import made, matched
 from tests.reuse.texts import random_words
@@ -21,7 +22,7 @@ def compared(a: str, b: str):
 def test_shared_text_decides_before_the_model():
     match = replace(compared(text(1), text(1)), measured=True, probability=0.01)
     assert match.relation == "copy"
-    assert match.to_dict()["relation"] == "copy" and match.to_dict()["revision"] is None
+    assert to_dict(match)["relation"] == "copy" and to_dict(match)["revision"] is None
 
 
 @pytest.mark.parametrize(("probability", "relation"), [(0.9, "related"), (0.1, "unrelated"), (None, None)])
@@ -31,7 +32,7 @@ def test_without_it_the_probability_does(probability, relation):
 
 
 def test_versions_tell_what_changed():
-    told = compared(text(1), f"{text(1)} {text(3, 20)}").to_dict()
+    told = to_dict(compared(text(1), f"{text(1)} {text(3, 20)}"))
     assert told["relation"] == "version" and told["revision"]["added"] >= 20
     assert told["reuse"]["share_a"] == pytest.approx(1, abs=0.01)
 
@@ -48,7 +49,7 @@ def test_of_two_versions_all_words_count_those_of_tables_too():
 
 def test_reused_passages_are_the_characters_of_both_texts():
     match = compared(f"{text(1)} {text(5, 60)}", f"{text(5, 60)} {text(2)}")
-    (passage,) = match.to_dict()["reuse"]["passages"]
+    (passage,) = to_dict(match)["reuse"]["passages"]
     for side, document in (("a", match.a), ("b", match.b)):
         assert document.text[passage[side]["start"] : passage[side]["end"]] == passage[side]["text"]
     assert passage["words"] == pytest.approx(60, abs=2) and match.relation == "reuse"
@@ -57,4 +58,4 @@ def test_reused_passages_are_the_characters_of_both_texts():
 def test_within_one_document_there_is_no_relation():
     document = made("A", {"One": [text(1)], "Two": [text(1)]}, "a")
     match = matched(document, document)
-    assert match.relation is None and match.reuse.passages == () and match.to_dict()["reuse"] is None
+    assert match.relation is None and match.reuse.passages == () and to_dict(match)["reuse"] is None

@@ -8,6 +8,7 @@ from playwright.sync_api import Page
 
 from longmatch.documents import Draft, read
 from longmatch.matching.match import Alignment, Coverage, Passage, Term
+from longmatch.render.output import save
 from tests.browser import chromium
 from tests.render.render_matches import COLLECTION, long_document, made, matched
 from tests.reuse.texts import random_words
@@ -61,7 +62,7 @@ def show(browser, tmp_path):
         page.on("pageerror", lambda error: told.append(str(error)))
         page.on("dialog", lambda dialog: (told.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: told.append(request.url) if not request.url.startswith("file:") else None)
-        page.goto(match.to_html(tmp_path / "page.html").as_uri())
+        page.goto(save(match, tmp_path / "page.html").as_uri())
         opened.append((page, told))
         return page
 
@@ -268,7 +269,7 @@ def test_a_redline_can_be_read_in_light_and_dark_and_loads_nothing(browser, tmp_
     page = browser.new_page(color_scheme=scheme)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(match.to_redline(tmp_path / "changes.html").as_uri())
+    page.goto(save(match, tmp_path / "changes.html", redline=True).as_uri())
     assert len(asked) == 1
     page.locator("del.moved a").first.click()
     assert page.url.endswith("#here-1") and page.locator("#here-1").is_visible()

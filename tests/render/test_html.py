@@ -11,6 +11,7 @@ import pytest
 from longmatch.documents import Document, Draft, Span, read
 from longmatch.matching.match import Alignment, Coverage, Grid, Match, Passage, Term
 from longmatch.render.html import render_fragment, render_html, render_matrix
+from longmatch.render.output import save
 from tests.render.html_page import Page
 from tests.render.render_matches import COLLECTION, long_document, made, matched
 
@@ -350,11 +351,11 @@ def sentence_grid(a: Document, b: Document) -> Grid:
 
 
 def test_writing_gives_back_the_path_of_the_same_page(pair, tmp_path):
-    path = pair.to_html(tmp_path / "why.html")
+    path = save(pair, tmp_path / "why.html")
     assert path == tmp_path / "why.html"
     assert path.read_bytes().decode("utf-8") == render_html(pair)
 
 
 def test_half_characters_do_not_keep_a_page_from_being_written(tmp_path):
     broken = replace(made("A", {"One": ["It rained."]}), title="A broken \ud800 sign")
-    assert "A broken ? sign" in matched(broken, broken).to_html(tmp_path / "x.html").read_text("utf-8")
+    assert "A broken ? sign" in save(matched(broken, broken), tmp_path / "x.html").read_text("utf-8")

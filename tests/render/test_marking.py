@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmatch.documents import Span
-from longmatch.render.marking import cut, mark_words
+from longmatch.render.view import cut, mark_words
 
 TEXT = "abcdefghijklmnopqrstuvwxyz"
 spans = st.tuples(st.integers(0, 26), st.integers(0, 26)).map(lambda ends: Span(min(ends), max(ends)))

@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from longmatch.matching.hits import Hit, Hits
-from longmatch.matching.match import Grid, Match, NoVerdict
-from longmatch.matching.section_hits import SectionHit, SectionHits
+from longmatch.matching.hits import Hit, Hits, SectionHit, SectionHits
+from longmatch.matching.match import Grid, Match
+from longmatch.matching.wording import NoVerdict
+from longmatch.render.export import write_table
 from longmatch.render.html import render_html
-from longmatch.render.terminal import print_match, print_ranking
-from longmatch.render.terminal.sections import print_sections
+from longmatch.render.json import to_dict
+from longmatch.render.notebook import notebook_html
+from longmatch.render.terminal import print_ranking, print_sections
+from longmatch.render.terminal_match import print_match
 from tests.render.html_page import Page
 
 SCORE, PROBABILITY = 0.973, 0.84
@@ -37,7 +40,7 @@ def shown(html: str) -> str:
 
 def csv_of(hits: Hits | SectionHits) -> str:
     file = StringIO()
-    hits.to_csv(file)
+    write_table(hits, file)
     return file.getvalue().replace(str(PROBABILITY), "84%")  # a column of its own, for the same thing
 
 
@@ -45,7 +48,7 @@ def csv_of(hits: Hits | SectionHits) -> str:
 def test_a_ranking_shows_the_probability_and_its_words_or_one_sentence_why_not(pair: Match, reason: NoVerdict | None):
     known = PROBABILITY if reason is None else None
     hits = Hits(Hit(pair.b, SCORE - n / 10, 93.3, (), known, why_not=reason or "model") for n in range(3))
-    surfaces = [printed(print_ranking, hits), shown(hits._repr_html_()), csv_of(hits), repr(hits[0]), *hits.remarks]
+    surfaces = [printed(print_ranking, hits), shown(notebook_html(hits)), csv_of(hits), repr(hits[0]), *hits.remarks]
     for text in surfaces:
         assert set(NUMBER.findall(text)) <= {"84%"}, text
         assert (reason is None) or not NUMBER.search(text)
@@ -62,9 +65,9 @@ def test_a_comparison_shows_the_probability_and_its_words_or_one_sentence_why_no
     known = PROBABILITY if reason is None else None
     bare = replace(pair, sections=NOTHING, grids=None, alignments=(), parts={}, terms=(), score=SCORE)
     match = replace(bare, probability=known, why_not=reason or "model")
-    remarks = match.to_dict()["remarks"]
+    remarks = to_dict(match)["remarks"]
     header = Page.of(render_html(match)).find("header")[0].text
-    for text in (printed(print_match, match), header, shown(match._repr_html_())):
+    for text in (printed(print_match, match), header, shown(notebook_html(match))):
         assert set(NUMBER.findall(text)) == (set() if reason else {"84%"}), text
         flat = " ".join(text.split())
         assert ("The two probably belong together" in flat) == (reason is None)

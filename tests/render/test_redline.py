@@ -4,8 +4,7 @@ import re
 from dataclasses import replace
 
 from longmatch.matching.match import Match
-from longmatch.render.html import render_html
-from longmatch.render.redline import render_redline
+from longmatch.render.html import render_html, render_redline
 from tests.render.render_matches import made, matched
 from tests.reuse.texts import random_words
 

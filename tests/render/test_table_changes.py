@@ -6,8 +6,8 @@ from rich.console import Console
 
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
-from longmatch.render.redline import render_redline
-from longmatch.render.terminal.reuse import CELLS, print_tables
+from longmatch.render.html import render_redline
+from longmatch.render.terminal_match import CELLS, print_tables
 from tests.render.render_matches import matched
 from tests.reuse.texts import random_words
 

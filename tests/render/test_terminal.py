@@ -7,7 +7,8 @@ from rich.console import Console
 from longmatch.documents import read
 from longmatch.matching.hits import Hit, Hits
 from longmatch.matching.match import Alignment, Coverage
-from longmatch.render.terminal import print_match, print_ranking, print_structure
+from longmatch.render.terminal import print_ranking, print_structure
+from longmatch.render.terminal_match import print_match
 from tests.render.render_matches import COLLECTION, long_document, made, matched
 from tests.reuse.texts import random_words
 

@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from longmatch.matching.hits import Hit
-from longmatch.render.verdict import likelihood, nothing_distinctive, ranking_remarks, remarks, verdict
+from longmatch.matching.wording import likelihood, ranking_remarks
+from longmatch.render.json import to_dict
+from longmatch.render.wording import nothing_distinctive, remarks, verdict
 
 
 @pytest.mark.parametrize(
@@ -93,9 +95,9 @@ def test_a_ranking_in_which_nothing_may_belong_says_so(pair):
 
 
 def test_json_says_what_the_page_says(pair):
-    found = replace(pair, probability=0.2, score=0.01).to_dict()
+    found = to_dict(replace(pair, probability=0.2, score=0.01))
     assert (found["verdict"], found["no_verdict"]) == ("The two probably do not belong together", None)
     assert found["remarks"] == ["Nothing beyond what such documents always share."]
-    unsaid = replace(pair, probability=None, why_not="kind").to_dict()
+    unsaid = to_dict(replace(pair, probability=None, why_not="kind"))
     assert (unsaid["verdict"], unsaid["no_verdict"], unsaid["probability"]) == (None, "kind", None)
     assert unsaid["score"] == 0.42 and len(unsaid["remarks"]) == 1

@@ -4,6 +4,7 @@ import pytest
 
 from longmatch.documents.document import Document
 from longmatch.documents.draft import Draft
+from longmatch.render.json import VersionChanges
 from longmatch.reuse.revision import revise
 from tests.reuse.texts import random_words
 
@@ -80,6 +81,6 @@ def test_each_table_is_compared_with_the_one_it_was():
 
 
 def test_a_change_is_listed_in_json():
-    told = revise(priced(TABLE), priced(edited("£950", "£9,500"), id="b")).to_dict()["tables"]
+    told = VersionChanges.of(revise(priced(TABLE), priced(edited("£950", "£9,500"), id="b"))).model_dump()["tables"]
     cell = {"row": "Analyst", "column": "Price", "before": "£950", "after": "£9,500"}
     assert told == [{"section": "Schedule 1", "status": "changed", "cells": [cell]}]

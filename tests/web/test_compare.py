@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from longmatch.render.json import to_dict
 from longmatch.web.limits import Limits
 from tests.web.conftest import API, calling, upload
 
@@ -113,7 +114,7 @@ def test_the_exported_page_is_a_file_that_stands_alone_and_escapes_what_it_shows
 def test_the_exported_json_is_what_the_command_line_prints(client, shelf):
     answer = client.get(f"{API}/compare/export", params={**PAIR, "format": "json"})
     assert answer.headers["content-disposition"] == 'attachment; filename="report-1-and-report-6.json"'
-    assert json.loads(answer.text) == json.loads(json.dumps(shelf.compare(PAIR["a"], PAIR["b"]).to_dict()))
+    assert json.loads(answer.text) == json.loads(json.dumps(to_dict(shelf.compare(PAIR["a"], PAIR["b"]))))
 
 
 def test_scores_of_the_library_do_not_depend_on_the_order_of_the_two(client):

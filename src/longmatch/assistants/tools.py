@@ -15,8 +15,9 @@ from longmatch.errors import LongmatchError
 from longmatch.library.finding import Wanted, snippets
 from longmatch.library.library import Library
 from longmatch.matching.match import Alignment, Passage
-from longmatch.render.verdict import remarks, verdict
-from longmatch.render.wording import label, shared_text
+from longmatch.matching.wording import label
+from longmatch.render.json import to_dict
+from longmatch.render.wording import remarks, shared_text, verdict
 
 MOST = 50  # results of any kind
 ANSWER = 24_000  # characters of JSON: an assistant reads all of an answer, so none carries a whole book
@@ -164,7 +165,7 @@ class Tools:
         with self._lock:
             found = self.library.pairs(min(max(minimum, 0.0), 1.0), k=_count(k))
         rows = [
-            {name: value for name, value in pair.to_dict().items() if name != "score"}
+            {name: value for name, value in to_dict(pair).items() if name != "score"}
             | {"title_a": shortened(pair.title_a), "title_b": shortened(pair.title_b)}
             | {"passages": [_quote(passage, None) for passage in pair.passages or ()]}
             for pair in found.pairs

@@ -32,7 +32,9 @@ def compare(
     backbone: Backbone = None,
 ) -> None:
     """Compare two documents, and show the sections and passages that match."""
-    from longmatch.render.terminal import print_match
+    from longmatch.render.html import render_html, render_redline, write_page
+    from longmatch.render.json import to_dict
+    from longmatch.render.terminal_match import print_match
 
     if redline and b is None:
         raise LongmatchError("--redline shows how one version differs from another. Name a second file.")
@@ -44,12 +46,12 @@ def compare(
     match = compare_inside(library, name, a, b) if library else compare_alone(name, a, b)
     if html:
         with writing(html):
-            match.to_html(html)
+            write_page(render_html(match), html)
     if redline:
         with writing(redline):
-            match.to_redline(redline)
+            write_page(render_redline(match), redline)
     if as_json:
-        echo_json(match.to_dict())
+        echo_json(to_dict(match))
         return
     print_match(match, Terminal())
     if html:

@@ -37,7 +37,9 @@ def pairs(
     with any_library(library) as opened, progress("comparing", total=len(opened)) as report:
         found = opened.pairs(minimum, report, k)
     if as_json:
-        echo_json(found.to_dict())
+        from longmatch.render.json import to_dict
+
+        echo_json(to_dict(found))
         return
     print_pairs(found, minimum, Terminal())
 
@@ -75,7 +77,7 @@ def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None
 
 
 def _print_group(group: tuple[str, ...], kind: str, console: Console) -> None:
-    from longmatch.render.terminal.printable import printable
+    from longmatch.render.terminal import printable
 
     if len(group) > 2:  # two are a pair
         console.print(Text.assemble((f"{len(group)} {kind}: ", "bold"), ", ".join(map(printable, group))))
@@ -83,8 +85,8 @@ def _print_group(group: tuple[str, ...], kind: str, console: Console) -> None:
 
 def _print_pair(pair: "Pair", console: Console) -> None:
     from longmatch.documents.document import brief
-    from longmatch.render.terminal.printable import printable
-    from longmatch.render.verdict import in_words
+    from longmatch.render.terminal import printable
+    from longmatch.render.wording import in_words
 
     line = Text()
     if pair.relation in STYLES:  # else below --min, which need not be what the words say
@@ -108,8 +110,8 @@ def _changes(differences: "Differences") -> Text:
     """How much differs between two versions, and the first changes."""
     from longmatch.documents.document import brief
     from longmatch.library.pairs import COUNTS
-    from longmatch.render.terminal.printable import printable
-    from longmatch.render.wording import count
+    from longmatch.matching.wording import count
+    from longmatch.render.terminal import printable
 
     counts = [f"{number:,} {name}" for name in COUNTS if (number := getattr(differences, name))]
     places = f", in {count(differences.places, 'place')}" if differences.places else ""

@@ -73,7 +73,7 @@ class Stage(NamedTuple):
 
 def stages(now: "IndexingProgress | None", pages: tuple[int, int] = (0, 0)) -> list[Stage]:
     """What is waited for; `pages` are those that OCR has read of the present scan, and has to read."""
-    from longmatch.render.wording import count
+    from longmatch.matching.wording import count
 
     found = [] if pages[0] >= pages[1] else [Stage("OCR", pages[0] / pages[1], f"{pages[0]:,} of {pages[1]:,} pages")]
     if now is None:

@@ -117,7 +117,7 @@ def rank(
         remarks = library.store.model.language_remarks(answer.query.language)
         if where and not answer.hits and not answer.hits.same:
             from longmatch.library.finding import absent_keys
-            from longmatch.render.wording import none_matches
+            from longmatch.matching.wording import none_matches
 
             nothing = none_matches(where, absent_keys(library.store, where), folder)
     elif where:
@@ -126,8 +126,10 @@ def rank(
         answer = rank_in_memory(asked, Path(folder), k, model, second)
     report(second.matcher if second else None)
     if csv:
+        from longmatch.render.export import write_table
+
         with opened_output(csv) as table:
-            answer.hits.to_csv(table)
+            write_table(answer.hits, table)
     if as_json:
         answer.print_json(rerank, second, [*remarks, *([nothing] if nothing else [])])
     elif nothing:
@@ -167,15 +169,16 @@ class Answer:
 
     def print_json(self, rerank: str | None, second: Second | None, remarks: list[str]) -> None:
         """Print for programs; `rerank` is the name of the second model."""
+        from longmatch.render.json import to_dict
+
         found = {
             "query": _facts(self.query),
             "model": self.model,
             **({"rerank": rerank, "combined": second.combines} if second else {}),
             "documents": self.documents,
+            **to_dict(self.hits),
             "remarks": [*remarks, *self.hits.remarks],
             "unreadable": _problems(self.unreadable),
-            "same": [one.to_dict() for one in self.hits.same],
-            "hits": [hit.to_dict() for hit in self.hits],
         }
         echo_json(found)
 
@@ -247,6 +250,7 @@ def search(
 def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str, backend: "RayBackend | None") -> None:
     """Print one line of JSON per query, in order; files that cannot be read are named and skipped."""
     from longmatch.documents.read import read_all
+    from longmatch.render.json import to_dict
 
     library, _ = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is None:
@@ -263,13 +267,8 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
         answers = library.rank_many(documents, k, where, by)
     with progress("ranking") as advance:
         for query, hits in answers:
-            answer = {
-                "query": _facts(query),
-                "remarks": library.store.model.language_remarks(query.language) + hits.remarks,
-                "same": [one.to_dict() for one in hits.same],
-                "hits": [hit.to_dict() for hit in hits],
-            }
-            echo_json(answer, None)
+            remarks = library.store.model.language_remarks(query.language) + hits.remarks
+            echo_json({"query": _facts(query), **to_dict(hits), "remarks": remarks}, None)
             advance(1)
 
 
@@ -277,7 +276,9 @@ def rank_sections(
     query: str | Document, folder: str, k: int, where: str | None, as_json: bool, csv: str | None
 ) -> None:
     """Print the k sections that answer a question best: as text, as JSON or as a table."""
-    from longmatch.render.terminal.sections import print_sections
+    from longmatch.render.export import write_table
+    from longmatch.render.json import to_dict
+    from longmatch.render.terminal import print_sections
 
     library, unreadable = open_library(folder)
     if library is None:
@@ -290,15 +291,14 @@ def rank_sections(
     remarks = library.store.model.language_remarks(document.language)
     if csv:
         with opened_output(csv) as table:
-            hits.to_csv(table)
+            write_table(hits, table)
     if as_json:
         found = {
             "query": _facts(document),
             "documents": len(library),
-            "stands_out": hits.stands_out,
+            **to_dict(hits),
             "remarks": [*remarks, *hits.remarks],
             "unreadable": _problems(unreadable),
-            "sections": [hit.to_dict() for hit in hits],
         }
         echo_json(found)
     elif csv != STANDARD_OUTPUT:

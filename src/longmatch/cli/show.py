@@ -12,8 +12,8 @@ from longmatch.cli.output import STANDARD_OUTPUT, TABLE, Terminal, check_output,
 from longmatch.errors import LongmatchError
 
 if TYPE_CHECKING:
-    from longmatch.library.export import Format
     from longmatch.library.library import Library
+    from longmatch.render.export import Format
 
 FOUND = 50  # documents that --find lists
 ENDINGS = {"bibtex": (".bib", ".bibtex"), "ris": (".ris",), "csv": TABLE}  # of the files that may be replaced
@@ -75,7 +75,7 @@ def _selected(
 
 
 def _export(records: list[dict[str, Any]], form: "Format", file: str) -> None:
-    from longmatch.library.export import export
+    from longmatch.render.export import export
 
     if not records:
         raise LongmatchError("There is no document to export. Check the condition.")
@@ -100,8 +100,8 @@ def _show_document(opened: "Library", id: str, as_json: bool) -> None:
 def _print_found(opened: "Library", library: str, find: str, where: str | None, as_json: bool) -> None:
     """The documents that contain what was searched for, each with the sentences that have most of it."""
     from longmatch.library.finding import Wanted, snippets
-    from longmatch.render.terminal.printable import printable
-    from longmatch.render.terminal.sections import print_snippet
+    from longmatch.render.json import to_dict
+    from longmatch.render.terminal import print_snippet, printable
 
     wanted, found = Wanted.of(find), _selected(opened, None, find, where, FOUND + 1)
     listed = found[:FOUND]
@@ -109,7 +109,9 @@ def _print_found(opened: "Library", library: str, find: str, where: str | None, 
         record["snippets"] = snippets(opened.show(record["id"]), wanted)
     if as_json:
         for record in listed:
-            record["snippets"] = [snippet.to_dict() for snippet in record["snippets"]]
+            record["snippets"] = [
+                {**to_dict(one.passage), "page": one.page, "words": list(one.words)} for one in record["snippets"]
+            ]
         echo_json({"facts": opened.summary(), "documents": listed})
         return
     if not listed:
@@ -127,7 +129,7 @@ def _print_found(opened: "Library", library: str, find: str, where: str | None, 
 
 def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: str | None, as_json: bool) -> None:
     from longmatch.library.finding import left_out
-    from longmatch.render.terminal.printable import printable
+    from longmatch.render.terminal import printable
 
     if as_json:
         echo_json({"facts": opened.summary(), "documents": listed})

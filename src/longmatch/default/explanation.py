@@ -29,7 +29,8 @@ from longmatch.lexical.terms import KINDS, Flags, Ints, Kind, Terms
 from longmatch.lexical.weights import Weighted, tfidf
 from longmatch.matching.align import Evidence, alignments, merge, readable_pairs
 from longmatch.matching.levels import BothPartners, best_partners, group_scores, partners_score
-from longmatch.matching.match import Alignment, Grid, Level, Match, NoVerdict, Term
+from longmatch.matching.match import Alignment, Grid, Level, Match, Term
+from longmatch.matching.wording import NoVerdict
 from longmatch.ragged import Array, as_numbers, offsets_of, segment_ids
 from longmatch.reuse.reuse import Reuse
 

@@ -6,7 +6,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import LITTLE_DOUBT, Rarity
 from longmatch.default.unrelated import ONE_TEXT
 from longmatch.lexical.background import TermBackground
-from longmatch.matching.match import NoVerdict
+from longmatch.matching.wording import NoVerdict
 
 QUESTION_WORDS = 40  # of a text from outside, up to which it is a question: the probability is learnt from documents
 KNOWN_LANGUAGE = 0.75  # share of running words in the background text: English and Chinese have nearly all, others half

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from longmatch.documents.document import brief
 from longmatch.errors import LongmatchError
-from longmatch.render.wording import count
+from longmatch.matching.wording import count
 
 MOST_SPELT = 10_000  # ids compared letter by letter
 

@@ -3,14 +3,13 @@
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from longmatch.documents.document import Document
 from longmatch.documents.language import COMMON_WORDS, words_of
 from longmatch.library.conditions import parse
 from longmatch.library.store import Store
+from longmatch.matching import wording
 from longmatch.matching.match import Passage
-from longmatch.render import wording
 
 SNIPPETS = 3  # of a document
 MOST_SEARCHED, AT_A_TIME = 2_000, 64  # documents whose text is searched for a phrase
@@ -95,10 +94,6 @@ class Snippet:
     passage: Passage
     page: int | None
     words: tuple[str, ...]  # what was found in it, as it is spelled there
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**self.passage.to_dict(), "page": self.page, "words": list(self.words)}
 
 
 def snippets(document: Document, wanted: Wanted, most: int = SNIPPETS) -> list[Snippet]:

@@ -13,7 +13,7 @@ from longmatch.library.changes import Changes, IndexingSummary, Prune, rename_do
 from longmatch.library.files import AnyFile, FileRead, SourcePaths, Survey, read_files, survey
 from longmatch.library.progress import IndexingProgress, OnProgress, Work
 from longmatch.library.settings import LibrarySettings
-from longmatch.render.wording import language_remarks
+from longmatch.matching.wording import language_remarks
 
 if TYPE_CHECKING:
     import pyarrow as pa

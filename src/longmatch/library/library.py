@@ -47,11 +47,11 @@ from longmatch.library.settings import DEFAULTS, LibrarySettings
 from longmatch.library.shared_text import CommonPassages, same_text_remarks
 from longmatch.library.store import Store, limit_malloc_arenas, locate_library
 from longmatch.library.writer import CurrentIndex, OnDocuments, Writer, put_documents, reencode, write_lock
-from longmatch.matching.hits import Hits
-from longmatch.matching.match import LIKELY, Match
+from longmatch.matching.hits import Hits, SectionHits
+from longmatch.matching.match import Match
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
-from longmatch.matching.section_hits import SectionHits
+from longmatch.matching.wording import LIKELY, language_remarks
 from longmatch.models.loading import load
 from longmatch.models.sdr.matcher import SdrMatcher
 

@@ -26,7 +26,7 @@ from longmatch.library.search.candidates import Nearest, Scope, highest
 from longmatch.library.search.encode import Query
 from longmatch.library.search.score import MEANING, StoredComparison, sentence_scores
 from longmatch.library.search.searcher import Searcher
-from longmatch.matching.match import NoVerdict
+from longmatch.matching.wording import NoVerdict
 
 SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
 CLOSEST = 16  # pairs that fell short, kept to name the most probable of them

@@ -3,14 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from longmatch.documents.document import Document, Span
 from longmatch.library.pair_search import Judged, PairSearch
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.shared_text import SharedText
 from longmatch.matching.match import Passage, heading_at
-from longmatch.render.verdict import pairs_remarks
+from longmatch.matching.wording import pairs_remarks
 from longmatch.reuse.reuse import ONE_WORDING, Relation, Reuse
 from longmatch.reuse.revision import Revision, revise
 from longmatch.reuse.section_table import Count
@@ -48,11 +48,6 @@ class Differences:
         added, removed, moved = (revision.words(name) for name in COUNTS)
         return cls(added, removed, moved, len(found), tuple(found[:FIRST]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        counts = {name: getattr(self, name) for name in (*COUNTS, "places")}
-        return counts | {"first": [difference._asdict() for difference in self.first]}
-
 
 def _differences(revision: Revision) -> Iterator[Difference]:
     """What was removed or added, in order; what replaces something follows it in its block."""
@@ -88,18 +83,6 @@ class Pair:
     passages: tuple[Passage, Passage] | None = None  # the strongest that the two share, of the pairs listed first
     differences: Differences | None = None  # of versions and forms of one template, of the pairs listed first
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        names = ("a", "b", "title_a", "title_b", "score", "relation", "share_a", "share_b")
-        return {name: getattr(self, name) for name in names} | {
-            "score": round(self.score, 6),
-            "share_a": round(self.share_a, 4),
-            "share_b": round(self.share_b, 4),
-            "probability": None if self.probability is None else round(self.probability, 4),
-            "passages": None if self.passages is None else [passage.to_dict() for passage in self.passages],
-            "differences": self.differences.to_dict() if self.differences else None,
-        }
-
 
 @dataclass(frozen=True)
 class SimilarPairs:
@@ -116,18 +99,6 @@ class SimilarPairs:
     families: tuple[tuple[str, ...], ...] = ()
     closest: Pair | None = None  # the most probable pair below the minimum, where no pair is listed
     remarks: tuple[str, ...] = ()  # sentences on documents that cannot be said to belong together
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "pairs": [pair.to_dict() for pair in self.pairs],
-            "total": self.total,
-            "groups": [list(group) for group in self.groups],
-            "families": [list(family) for family in self.families],
-            "closest": self.closest.to_dict() if self.closest else None,
-            "remarks": list(self.remarks),
-            "looked_at": self.looked_at,
-        }
 
 
 def find_pairs(

@@ -21,7 +21,7 @@ from longmatch.library.search.candidates import highest
 from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
-from longmatch.matching.same_document import SameDocument
+from longmatch.matching.hits import SameDocument
 from longmatch.reuse.reuse import REUSE_SHARE, REUSE_WORDS, Reuse, reuse_of
 from longmatch.reuse.shingles import shingles
 from longmatch.reuse.words import CJK, PER_WORD, Vocabulary, Words, running_words

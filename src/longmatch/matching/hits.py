@@ -1,22 +1,18 @@
-"""What a ranking found."""
+"""What a ranking found: documents, entries that are the query itself, and the sections that answer a question."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TextIO, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, TypeVar, overload
 
-from longmatch.documents.document import Document, brief
+from longmatch.documents.document import Document, Section, brief
+from longmatch.documents.paragraph_kinds import parents
 from longmatch.errors import LongmatchError
-from longmatch.matching.match import Alignment, NoVerdict
-from longmatch.matching.same_document import SameDocument, same_remarks
-from longmatch.matching.spreadsheet import write_csv
-from longmatch.render.verdict import in_words, likelihood, ranking_remarks
-from longmatch.render.wording import ordered_by_both
+from longmatch.matching.match import Alignment, Passage
+from longmatch.matching.wording import NoVerdict, label, likelihood, ranking_remarks
 from longmatch.reuse.copies import are_copies
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from longmatch.matching.section_hits import SectionHits
 
 COLUMNS = (
     "id",
@@ -28,29 +24,18 @@ COLUMNS = (
     "source",
     "query_passage",
     "passage",
-)  # for programs
-SHOWN = ("id", "title", "verdict", "probability", "relation", "source", "query_passage", "passage")  # for people
+)  # of a data frame
+LONGEST = 3_000  # characters of a paragraph
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Hit:
-    """A document found for a query, and why."""
+class Found:
+    """Something found in a document."""
 
     document: Document
-    score: float
-    percentile: float  # share of the collection that scores lower, in percent
-    why: tuple[Alignment, ...] = ()  # the passages that say most about the two
-    probability: float | None = None  # that it belongs with the query, where the model can tell
-    relation: Literal["copy"] | None = None  # to the query, where it holds the same text
-    why_not: NoVerdict = "model"  # why there is no probability, where there is none
-
-    def __repr__(self) -> str:
-        """In one line, without the text."""
-        said = "" if self.probability is None else f", {in_words(self.probability)}"
-        return f"<Hit {brief(self.id)!r}: {brief(self.title, 80)!r}{said}>"
-
-    def _repr_html_(self) -> str:
-        return Hits([self])._repr_html_()
 
     @property
     def id(self) -> str:
@@ -62,6 +47,38 @@ class Hit:
         """The document's title."""
         return self.document.title
 
+
+class Ordered(list[T]):
+    """What was found, best first; a slice keeps what is known of the whole."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> T: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Self: ...
+    def __getitem__(self, index: SupportsIndex | slice, /) -> T | Self:
+        if not isinstance(index, slice):
+            return super().__getitem__(index)
+        part = type(self)(super().__getitem__(index))
+        part.__dict__.update(self.__dict__)
+        return part
+
+
+@dataclass(frozen=True)
+class Hit(Found):
+    """A document found for a query, and why."""
+
+    score: float
+    percentile: float  # share of the collection that scores lower, in percent
+    why: tuple[Alignment, ...] = ()  # the passages that say most about the two
+    probability: float | None = None  # that it belongs with the query, where the model can tell
+    relation: Literal["copy"] | None = None  # to the query, where it holds the same text
+    why_not: NoVerdict = "model"  # why there is no probability, where there is none
+
+    def __repr__(self) -> str:
+        """In one line, without the text."""
+        said = f", {self.verdict}" if self.verdict else ""
+        return f"<Hit {brief(self.id)!r}: {brief(self.title, 80)!r}{said}>"
+
     @property
     def verdict(self) -> str | None:
         """The probability in a word or two, as `almost certainly`."""
@@ -72,8 +89,9 @@ class Hit:
         """Why nobody can say whether it belongs with the query; None where the probability says it."""
         return self.why_not if self.probability is None else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+    def to_row(self) -> dict[str, Any]:
+        """One row of a table: the best pair of passages stands for all."""
+        best = self.why[0] if self.why else None
         return {
             "id": self.id,
             "title": self.title,
@@ -81,20 +99,37 @@ class Hit:
             "probability": None if self.probability is None else round(self.probability, 6),
             "verdict": self.verdict,
             "relation": self.relation,
-            "no_verdict": self.no_verdict,
             "percentile": round(self.percentile, 2),
-            "passages": [alignment.to_dict() for alignment in self.why],
+            "source": self.document.source,
+            "query_passage": best.a.shown if best else "",
+            "passage": best.b.shown if best else "",
         }
 
-    def to_row(self) -> dict[str, Any]:
-        """One row of a table: the best pair of passages stands for all."""
-        best = self.why[0] if self.why else None
-        known = self.to_dict()
-        known |= {"source": self.document.source}
-        return known | {"query_passage": best.a.shown if best else "", "passage": best.b.shown if best else ""}
+
+@dataclass(frozen=True)
+class SameDocument(Found):
+    """A document of a collection that holds the query's text: a copy, or another version of it."""
+
+    relation: Literal["copy", "version"]
 
 
-class Hits(list[Hit]):
+def same_remarks(same: Sequence[SameDocument]) -> list[str]:
+    """One sentence on the documents that are the query, as there are any.
+
+    >>> same_remarks([SameDocument(Document("a.md", "A", "", ()), "copy")])
+    ['This document is in the library: a.md. Its neighbours are shown.']
+    """
+    copies = [one.id for one in same if one.relation == "copy"]
+    versions = [one.id for one in same if one.relation == "version"]
+    if not same:
+        return []
+    if not copies:
+        return [f"Another version of this document is in the library: {', '.join(versions)}. Its neighbours are shown."]
+    also = f", and another version of it: {', '.join(versions)}" if versions else ""
+    return [f"This document is in the library: {', '.join(copies)}{also}. Its neighbours are shown."]
+
+
+class Hits(Ordered[Hit]):
     """The documents found for a query, best first: a list that a notebook shows as a table."""
 
     stands_out: bool | None = None  # for a question, whether any document has more to do with it than the others
@@ -113,35 +148,12 @@ class Hits(list[Hit]):
         """What to know before reading them: where the query is, who ordered them, that none may belong, or none can be
         said to.
         """
-        together = [ordered_by_both(*self.ordered_by)] if self and self.ordered_by else []
-        ranking = ranking_remarks(self, self.stands_out)
-        return [*same_remarks(self.same), *together, *ranking, *self.left_out]
-
-    @overload
-    def __getitem__(self, index: SupportsIndex, /) -> Hit: ...
-    @overload
-    def __getitem__(self, index: slice, /) -> "Hits": ...
-    def __getitem__(self, index: SupportsIndex | slice, /) -> "Hit | Hits":
-        found = super().__getitem__(index)
-        return found if isinstance(found, Hit) else self._with_remarks(Hits(found))
-
-    def _with_remarks(self, hits: "Hits") -> "Hits":
-        hits.stands_out, hits.sections, hits.left_out = self.stands_out, self.sections, self.left_out
-        hits.same, hits.ordered_by = self.same, self.ordered_by
-        return hits
+        together = ["Ordered by {} and {} together.".format(*self.ordered_by)] if self and self.ordered_by else []
+        return [*same_remarks(self.same), *together, *ranking_remarks(self, self.stands_out), *self.left_out]
 
     def __repr__(self) -> str:
         """In one line: how many, and the best."""
         return f"<Hits: {len(self)} documents, best {brief(self[0].id)!r}>" if self else "<Hits: none>"
-
-    def _repr_html_(self) -> str:
-        from longmatch.render.notebook import hits_html
-
-        return hits_html(self)
-
-    def to_csv(self, file: TextIO) -> None:
-        """Write a line per document to an open file, under a line of column names; no cell can be run as a formula."""
-        write_csv(file, SHOWN, (hit.to_row() for hit in self))
 
     def to_pandas(self) -> "DataFrame":
         """A data frame with a row per document."""
@@ -150,3 +162,67 @@ class Hits(list[Hit]):
         except ModuleNotFoundError as error:
             raise LongmatchError("A data frame needs pandas. Install it: pip install pandas.") from error
         return DataFrame([hit.to_row() for hit in self], columns=list(COLUMNS))
+
+
+@dataclass(frozen=True)
+class SectionHit(Found):
+    """A section of a document, and the sentence in it that answers a question best."""
+
+    number: int  # of the section in the document, from 0
+    score: float  # how much of the question it takes up: 0 as by chance, 1 all of it
+    passage: Passage
+
+    def __repr__(self) -> str:
+        """In one line, without the text."""
+        return f"<SectionHit {brief(self.id)!r}, {brief(self.heading, 60)!r}>"
+
+    @property
+    def section(self) -> Section:
+        """The section itself."""
+        return self.document.sections[self.number]
+
+    @property
+    def heading(self) -> str:
+        """Its heading, or its first words."""
+        return label(self.section.heading, self.section.of(self.document.readable))
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The headings it stands under, the outermost first, but for the document's title."""
+        above = parents((section.level, section.heading) for section in self.document.sections[: self.number + 1])
+        return tuple(heading for heading in above if heading != self.title)
+
+    @property
+    def path(self) -> str:
+        """Its heading below those it stands under, as `III. Discussion › B. Standing`."""
+        return " › ".join([*self.parents, self.heading])
+
+    @property
+    def paragraph(self) -> str:
+        """The paragraph around the passage; the passage alone where that is longer than LONGEST."""
+        around = (p for p in self.section.paragraphs if p.start <= self.passage.start < p.end)
+        text = next((p.of(self.document.readable) for p in around), "")
+        return text if 0 < len(text) <= LONGEST else self.passage.shown
+
+    @property
+    def page(self) -> int | None:
+        """The page of the passage, where the format has pages."""
+        return self.document.page_at(self.passage.start)
+
+
+class SectionHits(Ordered[SectionHit]):
+    """The sections found for a question, best first."""
+
+    def __init__(self, hits: Iterable[SectionHit] = (), stands_out: bool = True) -> None:
+        super().__init__(hits)
+        self.left_out: tuple[str, ...] = ()  # sentences on documents that lack a value which the condition names
+        self.stands_out = stands_out  # whether the best has more to do with the question than any other document
+
+    def __repr__(self) -> str:
+        """In one line: how many, and the best."""
+        return f"<SectionHits: {len(self)} sections, best {self[0]!r}>" if self else "<SectionHits: none>"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What to know before reading them: that none answers the question, and what was left out."""
+        return [*ranking_remarks((), self.stands_out), *self.left_out]

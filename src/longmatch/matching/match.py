@@ -3,27 +3,21 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document, Span, brief
 from longmatch.matching.presentable import choose
-from longmatch.reuse.reuse import ONE_WORDING, IsCommon, Relation, Reuse, find_reuse
+from longmatch.matching.wording import LIKELY, NoVerdict, likelihood
+from longmatch.reuse.reuse import IsCommon, Relation, Reuse, find_reuse
 from longmatch.reuse.revision import Revision, revise
 
 Floats = npt.NDArray[np.float32]
 Level = Literal["sections", "chunks", "sentences"]
 JudgeRest = Callable[[Reuse], float | None]
 """The probability by what stands outside of the passages that two documents share."""
-LIKELY = 0.5  # the probability from which two documents are called related
-NoVerdict = Literal["model", "languages", "language", "question", "kind"]
-"""Why nobody can say whether two documents belong together: the model's scores are not calibrated; they are in two
-languages, of which the model knows one; there are no statistics of their language; one is too short; or there are too
-few documents of their kind.
-"""
 
 
 @dataclass(frozen=True)
@@ -46,11 +40,6 @@ class Passage:
         """The text as a reader wants to see it."""
         return self.readable or self.text
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        place = {"start": self.start, "end": self.end, "section": self.section, "page": self.page}
-        return {"text": self.text, **place}
-
 
 @dataclass(frozen=True)
 class Alignment:
@@ -70,20 +59,6 @@ class Alignment:
         """Whether shared words or meaning carry most of it; meaning, where it is said in other words."""
         return "keyword" if self.lexical > self.contribution / 2 and not self.paraphrase else "meaning"
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "a": self.a.to_dict(),
-            "b": self.b.to_dict(),
-            "score": round(self.score, 4),
-            "contribution": self.contribution,
-            "lexical": self.lexical,
-            "kind": self.kind,
-            "words": list(self.words),
-            "evidence": self.evidence,
-            "paraphrase": self.paraphrase,
-        }
-
 
 @dataclass(frozen=True)
 class Grid:
@@ -94,11 +69,6 @@ class Grid:
     row_spans: tuple[Span, ...]
     column_spans: tuple[Span, ...]
     scores: Floats  # (rows, columns)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        scores = [[round(float(s), 4) for s in row] for row in self.scores]
-        return {"rows": list(self.rows), "columns": list(self.columns), "scores": scores}
 
 
 @dataclass(frozen=True)
@@ -115,10 +85,6 @@ class Coverage:
 
     a: float = 1.0
     b: float = 1.0
-
-    def to_dict(self) -> dict[str, float]:
-        """For JSON."""
-        return {"a": self.a, "b": self.b}
 
 
 @dataclass(frozen=True)
@@ -146,15 +112,8 @@ class Match:
 
     def __repr__(self) -> str:
         """In one line, without the texts."""
-        from longmatch.render.verdict import verdict
-
-        said = verdict(self)
-        return f"<Match of {brief(self.a.id)!r} and {brief(self.b.id)!r}{f': {said}' if said else ''}>"
-
-    def _repr_html_(self) -> str:
-        from longmatch.render.notebook import match_html
-
-        return match_html(self)
+        said = f": {likelihood(self.probability)}" if self.measured and self.probability is not None else ""
+        return f"<Match of {brief(self.a.id)!r} and {brief(self.b.id)!r}{said}>"
 
     @cached_property
     def passages(self) -> Grid:
@@ -216,49 +175,7 @@ class Match:
         """How b differs from a, word by word and section by section, as the later version of one text."""
         return revise(self.a, self.b)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON; every aligned passage is listed, so that contributions sum to 1, evidence first."""
-        from longmatch.render.verdict import remarks, verdict
-
-        return {
-            "a": _describe(self.a),
-            "b": _describe(self.b),
-            "model": self.model,
-            "score": round(self.score, 6),
-            "probability": None if self.probability is None else round(self.probability, 6),
-            "probability_of_rest": None if self.probability_of_rest is None else round(self.probability_of_rest, 6),
-            "verdict": verdict(self),
-            "no_verdict": self.no_verdict,
-            "remarks": remarks(self),
-            "threshold": self.threshold,
-            "relation": self.relation,
-            "reuse": None if self.a is self.b else self.reuse.to_dict(self.a, self.b),
-            "revision": self.revision.to_dict() if self.relation in ONE_WORDING else None,
-            "coverage": self.coverage.to_dict(),
-            "parts": {name: round(share, 4) for name, share in self.parts.items()},
-            "words": [{"text": t.text, "share": round(t.share, 4)} for t in self.terms],
-            "names": list(self.names),
-            "sections": self.sections.to_dict(),
-            "passages": [alignment.to_dict() for alignment in self.alignments],
-        }
-
-    def to_html(self, path: str | Path) -> Path:
-        """Write a page that shows both texts and what links them; it works offline."""
-        from longmatch.render.html import write_html
-
-        return write_html(self, Path(path))
-
-    def to_redline(self, path: str | Path) -> Path:
-        """Write a page that shows b with its insertions, deletions and moves against a; it works offline."""
-        from longmatch.render.redline import write_redline
-
-        return write_redline(self, Path(path))
-
 
 def heading_at(document: Document, place: int) -> str:
     """The heading above a place of a document's text."""
     return next((section.heading for section in reversed(document.sections) if section.start <= place), "")
-
-
-def _describe(document: Document) -> dict[str, Any]:
-    return {"id": document.id, "title": document.title, "words": document.words, "language": document.language}

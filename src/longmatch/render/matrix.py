@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from longmatch.documents.document import Document, Span
 from longmatch.matching.match import Grid, Level
-from longmatch.render.wording import label
+from longmatch.matching.wording import label
 
 SHADES = 20
 LARGEST_TABLE = 1600  # cells; a larger matrix is drawn by the page's script, a pixel a cell

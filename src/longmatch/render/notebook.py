@@ -1,38 +1,30 @@
-"""Matches and rankings as small tables for a notebook; the page of a match shows the whole texts."""
+"""A bare match or ranking at the end of a notebook's cell shows as HTML."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
-from longmatch.documents.document import brief
-from longmatch.matching.match import Match
-from longmatch.render.html import environment
-from longmatch.render.marking import mark_words
-from longmatch.render.verdict import remarks, stated_probability, verdict
-from longmatch.render.wording import carried_by, shared_text
-
-if TYPE_CHECKING:
-    from longmatch.matching.hits import Hits
-
-LONGEST = 300  # characters of a passage shown
-PASSAGES = 3  # pairs shown of a match
+SHOWN = {"Match": "match", "Hit": "hits", "Hits": "hits"}  # by the module of `longmatch.matching` that has them
 
 
-def marked(text: str, words: tuple[str, ...]) -> list[tuple[str, bool]]:
-    """The beginning of a passage, in pieces, each with whether both passages have it."""
-    return mark_words(brief(text, LONGEST), words)
+def notebook_html(result: Any) -> str:
+    """A match or hits as the small table of a notebook."""
+    from longmatch.matching.hits import Hit, Hits
+    from longmatch.matching.match import Match
+    from longmatch.render.html import hits_html, match_html
+
+    if isinstance(result, Match):
+        return match_html(result)
+    return hits_html(Hits([result]) if isinstance(result, Hit) else result)
 
 
-def hits_html(hits: "Hits") -> str:
-    """The remarks, and a table with a row per document: verdict, title, the best pair of passages."""
-    return environment().get_template("notebook/hits.html").render(hits=hits, marked=marked, brief=brief)
+def register(formatter: Any) -> None:
+    """Tell IPython's formatter of HTML; nothing is imported before something is shown."""
+    for name, module in SHOWN.items():
+        formatter.for_type_by_name(f"longmatch.matching.{module}", name, notebook_html)
 
 
-def match_html(match: Match) -> str:
-    """The verdict, what qualifies it, and the passages that say most."""
-    within = match.a is match.b
-    sentences = [] if within else [*shared_text(match), *remarks(match), carried_by(match)]
-    said, stated = None if within else verdict(match), stated_probability(match)
-    if said and stated:
-        said = f"{said} (probability: {stated})"
-    template = environment().get_template("notebook/match.html")
-    shown = {"verdict": said, "sentences": sentences, "pairs": match.best(PASSAGES)}
-    return template.render(match=match, marked=marked, brief=brief, **shown)
+def register_in_notebook() -> None:
+    """The same for the session that runs, if one does."""
+    from IPython import get_ipython
+
+    if session := get_ipython():
+        register(session.display_formatter.formatters["text/html"])

@@ -1,6 +1,7 @@
 """A match arranged for the templates: everything a page shows, computed here, so that templates only place it."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -8,24 +9,8 @@ from typing import Any, Literal
 from longmatch.documents.containers import shows_pages
 from longmatch.documents.document import Document, Paragraph, Span
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term, heading_at
-from longmatch.render.marking import Run, cut, mark_spans, mark_words
 from longmatch.render.matrix import Matrix
-from longmatch.render.verdict import (
-    caution,
-    deciding_probability,
-    nothing_distinctive,
-    stated_probability,
-    verdict,
-)
-from longmatch.render.wording import (
-    both_name,
-    carried_by,
-    facts,
-    how_exactly,
-    shared_text,
-    shares,
-    unread,
-)
+from longmatch.render.wording import how_exactly
 from longmatch.reuse.reuse import ONE_WORDING, ReusedPassage
 from longmatch.reuse.revision import Revision
 
@@ -33,6 +18,84 @@ QUOTED = 900  # characters of a passage that stands in both
 STRENGTHS = 5  # shades of a highlight
 TERMS = 18  # shared words and phrases shown
 TIERS = (0.5, 0.8)  # the strongest passages carry half of the score, most of them four fifths
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A stretch of text and the passages (by number) it belongs to; none where nothing is aligned."""
+
+    text: str
+    passages: tuple[int, ...] = ()
+
+
+def mark_words(text: str, words: Iterable[str]) -> list[tuple[str, bool]]:
+    """Cut a text into pieces, each with whether it is one of the words; case and spacing do not matter.
+
+    >>> mark_words("The Clay was wet.", ["clay"])
+    [('The ', False), ('Clay', True), (' was wet.', False)]
+    """
+    text = " ".join(text.split())
+    patterns = [_pattern(word) for word in sorted(set(words), key=len, reverse=True) if word.strip()]
+    if not patterns:
+        return [(text, False)] if text else []
+    pieces = re.split(f"({'|'.join(patterns)})", text, flags=re.IGNORECASE)
+    return [(piece, at % 2 == 1) for at, piece in enumerate(pieces) if piece]
+
+
+def mark_spans(text: str, whole: Span, marked: Iterable[Span], most: int) -> list[tuple[str, bool]]:
+    """Cut part of a text into pieces, each with whether it is one of the spans in it; after `most` characters it ends.
+
+    >>> mark_spans("one two three four", Span(0, 13), [Span(0, 3), Span(8, 13)], 100)
+    [('one', True), (' two ', False), ('three', True)]
+    """
+    end = min(whole.end, whole.start + most)
+    pieces, at = [], whole.start
+    for span in marked:
+        for place, is_marked in ((span.start, False), (span.end, True)):
+            if at < min(place, end):
+                pieces.append((text[at : min(place, end)], is_marked))
+                at = min(place, end)
+    return [*pieces, (" …", True)] if end < whole.end else pieces
+
+
+def _pattern(word: str) -> str:
+    """A word or phrase as a whole; Chinese and Japanese characters need no space around them."""
+    body = r"[\W_]+".join(re.escape(part) for part in word.split())
+    spaced = not re.search(r"[\u3040-\u30ff\u3400-\u9fff]", word)
+    return rf"(?<!\w){body}(?!\w)" if spaced else body
+
+
+def cut(text: str, blocks: Sequence[Span], passages: Sequence[Span]) -> Iterator[list[Run]]:
+    """Cut each block (in order, apart from one another) where passages begin and end; passages may overlap.
+
+    >>> [[(run.text, run.passages) for run in runs] for runs in cut("abcdef", [Span(0, 6)], [Span(1, 4), Span(3, 5)])]
+    [[('a', ()), ('bc', (0,)), ('d', (0, 1)), ('e', (1,)), ('f', ())]]
+    """
+    filled = (number for number, span in enumerate(passages) if span.end > span.start)
+    waiting = sorted(filled, key=lambda number: passages[number].start, reverse=True)
+    active: set[int] = set()
+    for block in blocks:
+        while waiting and passages[waiting[-1]].start < block.end:
+            active.add(waiting.pop())
+        active = {number for number in active if passages[number].end > block.start}
+        yield list(_runs(text, block, [(number, passages[number]) for number in active]))
+
+
+def _runs(text: str, block: Span, inside: list[tuple[int, Span]]) -> Iterator[Run]:
+    """One block's runs: a sweep over the places where a passage begins or ends."""
+    begins: dict[int, list[int]] = {}
+    ends: dict[int, list[int]] = {}
+    for number, span in inside:
+        begins.setdefault(max(span.start, block.start), []).append(number)
+        ends.setdefault(min(span.end, block.end), []).append(number)
+    open_now: set[int] = set()
+    at = block.start
+    for place in sorted({*begins, *ends, block.end}):
+        if place > at:
+            yield Run(text[at:place], tuple(sorted(open_now)))
+            at = place
+        open_now.difference_update(ends.get(place, ()))
+        open_now.update(begins.get(place, ()))
 
 
 @dataclass(frozen=True)
@@ -86,11 +149,6 @@ class Pane:
     document: Document
     highlights: list[Highlight]
     verbatim: Sequence[Span] = field(default=(), kw_only=True)  # passages that stand in the other document too
-
-    @property
-    def facts(self) -> str:
-        """Words, sections, language."""
-        return facts(self.document)
 
     @property
     def pages_of(self) -> str:
@@ -162,31 +220,6 @@ class MatchView:
         self._pairs = list(zip(a_numbers, b_numbers, strict=True))
 
     @property
-    def verdict(self) -> str | None:
-        """Whether the two belong together; None where nobody can say."""
-        return verdict(self.match)
-
-    @property
-    def stated_probability(self) -> str:
-        """The probability that the two belong together, in words."""
-        return stated_probability(self.match)
-
-    @property
-    def caution(self) -> str:
-        """What qualifies the verdict, or why there is none."""
-        return caution(self.match)
-
-    @property
-    def nothing_distinctive(self) -> str:
-        """That the passages say nothing about these two."""
-        return nothing_distinctive(self.match)
-
-    @property
-    def shared_text(self) -> list[str]:
-        """What stands in both."""
-        return shared_text(self.match)
-
-    @property
     def revision(self) -> Revision | None:
         """What changed between the two, where most of their words are the same."""
         return self.match.revision if self.match.relation in ONE_WORDING else None
@@ -207,21 +240,6 @@ class MatchView:
         ]
 
     @property
-    def carried_by(self) -> str:
-        """Which parts carry it."""
-        return carried_by(self.match)
-
-    @property
-    def shares(self) -> list[tuple[str, float]]:
-        """The parts and their shares."""
-        return shares(self.match.parts, self.match.labels)
-
-    @property
-    def both_name(self) -> str:
-        """Which documents both name."""
-        return both_name(self.match)
-
-    @property
     def terms(self) -> tuple[Term, ...]:
         """The shared words and phrases that are shown."""
         return self.match.terms[:TERMS]
@@ -230,16 +248,6 @@ class MatchView:
     def share_not_shown(self) -> float:
         """The share of the shared words and phrases that are not shown."""
         return max(0.0, 1.0 - sum(term.share for term in self.terms))
-
-    @property
-    def unread(self) -> list[str]:
-        """What was not read."""
-        return unread(self.match)
-
-    @property
-    def probability(self) -> float | None:
-        """That the verdict goes by, for the number and its bar; None where it goes by none."""
-        return deciding_probability(self.match)
 
     def cards(self, count: int = 10) -> list[Card]:
         """The pairs that say most."""

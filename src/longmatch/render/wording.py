@@ -1,30 +1,110 @@
-"""How what was found is put into words, the same in the terminal and on the page; verdicts are in `verdict.py`."""
+"""How what was found is put into words, the same on every surface: the verdict on two documents, and what it rests on.
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+Every surface says how likely two documents belong together, or why nobody can say, and shows no other scale; scores are
+for programs.
+"""
+
+from collections.abc import Mapping
 from typing import Literal
 
 from longmatch.documents.document import Document, brief
 from longmatch.matching.match import Alignment, Match
+from longmatch.matching.wording import LIKELY, MAY, WHY_NOT, count, how_likely, label, likelihood, listed
 from longmatch.reuse.reuse import ONE_WORDING, Reuse
 from longmatch.reuse.revision import Revision
 from longmatch.reuse.section_table import SectionChange
 
+_NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
 _MOVES = 3  # sections that moved, each with a sentence
 _CHANGES: tuple[Literal["added", "removed", "moved"], ...] = ("added", "removed", "moved")
 _KINDS = {"keyword": "same words", "meaning": "same meaning"}
-_LANGUAGES = {
-    **{
-        "ar": "Arabic",
-        "de": "German",
-        "el": "Greek",
-        "en": "English",
-        "es": "Spanish",
-        "fi": "Finnish",
-        "fr": "French",
-    },
-    **{"he": "Hebrew", "hi": "Hindi", "it": "Italian", "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish"},
-    **{"pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish", "zh": "Chinese"},
-}
+
+
+def chance(probability: float) -> str:
+    """A probability as people write it, no finer than whole percents.
+
+    >>> chance(0.4712), chance(0.0004), chance(0.9996)
+    ('47%', 'below 1%', 'above 99%')
+    """
+    if not 0.01 <= probability <= 0.99:
+        return "below 1%" if probability < 0.5 else "above 99%"
+    return f"{probability:.0%}"
+
+
+def in_words(probability: float) -> str:
+    """A probability in a list: its words, and in percent.
+
+    >>> in_words(0.84)
+    'probably (84%)'
+    """
+    return f"{likelihood(probability)} ({chance(probability)})"
+
+
+def verdict(match: Match) -> str | None:
+    """Whether the two belong together, without the full stop; None where nobody can say."""
+    if match.no_verdict is not None:
+        return None
+    if shares_wording_alone(match):
+        return "The two share wording, and little else"
+    if match.measured and match.probability is not None:
+        how, positive = how_likely(match.probability)
+        return f"The two {how} {'' if positive else 'do not '}belong together"
+    belong = "belong together" if match.score >= (match.threshold or 0.0) else "do not belong together"
+    return f"By this model's threshold the two {belong}"
+
+
+def shares_wording_alone(match: Match) -> bool:
+    """Whether two documents match by passages that stand in both, as standard clauses, while the rest does not."""
+    if not match.measured or match.probability is None or match.probability_of_rest is None:
+        return False
+    return match.probability >= LIKELY and match.probability_of_rest < MAY
+
+
+def deciding_probability(match: Match) -> float | None:
+    """The probability that the verdict goes by, for a bar; None where it goes by none."""
+    if not match.measured:
+        return None
+    return match.probability_of_rest if shares_wording_alone(match) else match.probability
+
+
+def stated_probability(match: Match) -> str:
+    """The probability that two documents belong together, with and without the passages that stand in both where
+    that changes the verdict; empty where none is stated.
+    """
+    if match.probability is None or not match.measured:
+        return ""
+    whole, rest = chance(match.probability), match.probability_of_rest
+    if rest is None or rest >= match.probability or likelihood(rest) == likelihood(match.probability):
+        return whole
+    return f"{whole} with the wording they share, {chance(rest)} without"
+
+
+def caution(match: Match) -> str:
+    """What qualifies the verdict, or why there is none; empty where their text says what the two are."""
+    if match.no_verdict is not None:
+        same = match.relation in {"copy", *ONE_WORDING}
+        return "" if same else f"Whether the two belong together cannot be said: {WHY_NOT[match.no_verdict]}."
+    if shares_wording_alone(match):
+        reuse = match.reuse  # boilerplate stands in both too
+        a = percent((reuse.reused_a + reuse.common_a) / max(1, reuse.words_a))
+        b = percent((reuse.reused_b + reuse.common_b) / max(1, reuse.words_b))
+        return (
+            f"What they share is mostly wording that stands in both ({a} of A, {b} of B), "
+            "as standard clauses do; the rest has little in common."
+        )
+    return ""
+
+
+def nothing_distinctive(match: Match) -> str:
+    """That the passages below say nothing about these two; empty where they do."""
+    if not match.measured or match.probability is None or match.probability >= MAY or match.score >= _NO_MATCH:
+        return ""
+    return "Nothing beyond what such documents always share."
+
+
+def remarks(match: Match) -> list[str]:
+    """The sentences that qualify a verdict, or say why there is none."""
+    return [sentence for sentence in (caution(match), nothing_distinctive(match)) if sentence]
 
 
 def kind_label(pair: Alignment) -> str:
@@ -45,68 +125,11 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share >= 0.0995 else f"{share * 100:.1f}%"
 
 
-def language_remarks(languages: Iterable[str], known: Collection[str] | None) -> list[str]:
-    """One sentence on documents in languages that a model was not trained on; `known` is None if nobody can tell.
-
-    >>> language_remarks(["en", "zh", "ru", "zh"], {"en"})
-    ['The model was trained on English: documents in Chinese and Russian are matched by words more than by meaning.']
-    >>> language_remarks(["sv"], {"de", "en"})
-    ['The model was trained on English and German: documents in Swedish may be matched poorly.']
-    >>> language_remarks(["en"], {"en"}), language_remarks(["zh"], None)
-    ([], [])
-    """
-    foreign = sorted({_LANGUAGES.get(code, code) for code in languages if known is not None and code not in known})
-    if not foreign:
-        return []
-    trained_on = _listed(sorted(_LANGUAGES.get(code, code) for code in known or ()))
-    alone = len(known or ()) == 1  # then words stand in for meaning
-    matched = "are matched by words more than by meaning" if alone else "may be matched poorly"
-    return [f"The model was trained on {trained_on}: documents in {_listed(foreign)} {matched}."]
-
-
-def ordered_by_both(first: str, second: str) -> str:
-    """Whose order it is that two models make together.
-
-    >>> ordered_by_both("default", "cross")
-    'Ordered by default and cross together.'
-    """
-    return f"Ordered by {first} and {second} together."
-
-
-def left_out(key: str, lacking: int, documents: int) -> str:
-    """One sentence on documents that a condition cannot judge.
-
-    >>> left_out("year", 12, 40), left_out("year", 1, 40)
-    ('12 of 40 documents have no year and were left out.', '1 of 40 documents has no year and was left out.')
-    """
-    have, were = ("has", "was") if lacking == 1 else ("have", "were")
-    return f"{lacking:,} of {count(documents, 'document')} {have} no {key} and {were} left out."
-
-
-def none_matches(where: str, absent: Sequence[str], place: str = "") -> str:
-    """One sentence where no document matches a condition; `absent` are the keys that no document has.
-
-    >>> none_matches("yeer > 2019", ["yeer"], "papers")
-    'No document of papers has a value for yeer, so none matches the condition yeer > 2019'
-    >>> none_matches("year > 2019", [])
-    'No document matches the condition year > 2019'
-    """
-    documents = f"No document of {place}" if place else "No document"
-    if absent:
-        return f"{documents} has a value for {' or '.join(absent)}, so none matches the condition {where}"
-    return f"{documents} matches the condition {where}"
-
-
-def _listed(words: Sequence[str]) -> str:
-    """Words as a sentence lists them."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
-
-
 def shared_text(match: Match) -> list[str]:
     """Sentences on the text that stands in both documents; none where there is none."""
     reuse, relation = match.reuse, match.relation
     if relation == "copy":
-        left_out = _listed(list(reuse.not_compared))
+        left_out = listed(list(reuse.not_compared))
         missing = f" The {left_out} of one are not compared: the file of the other can give none." if left_out else ""
         return [f"The two are copies: their visible characters are the same.{missing}"]
     if relation in ONE_WORDING:
@@ -153,7 +176,7 @@ def how_exactly(unchanged: float, unit: str = "word") -> str:
 def revision_summary(revision: Revision) -> str:
     """One sentence on how many words changed between two versions."""
     changes = [f"{count(number, 'word')} {name}" for name in _CHANGES if (number := revision.words(name))]
-    counted = f"From A to B: {_listed(changes)}." if changes else "No word was added, removed or moved."
+    counted = f"From A to B: {listed(changes)}." if changes else "No word was added, removed or moved."
     titles = f"The title “{revision.titles[0]}” became “{revision.titles[1]}”." if revision.titles else ""
     return " ".join(filter(None, [counted, titles, *_moved_sections(revision), _changed_cells(revision)]))
 
@@ -208,31 +231,19 @@ def carried_by(match: Match) -> str:
     named = [f"{percent(share)} {name}" for name, share in shares(match.parts, match.labels)]
     if not named:
         return ""
-    return f"Based on {_listed(named)}."
+    return f"Based on {listed(named)}."
 
 
 def both_name(match: Match) -> str:
     """One sentence on the documents that both mention; empty where there are none."""
-    listed = [f"“{' '.join(name.split())}”" for name in match.names]
-    if len(listed) > 1:
-        listed = [f"{', '.join(listed[:-1])} and {listed[-1]}"]
-    return f"Both mention {listed[0]}." if listed else ""
+    names = listed([f"“{' '.join(name.split())}”" for name in match.names])
+    return f"Both mention {names}." if names else ""
 
 
 def unread(match: Match) -> list[str]:
     """A sentence for each document that was read only in part."""
     sides = ((match.a, match.coverage.a), (match.b, match.coverage.b))
     return [f"Only {percent(read)} of “{document.title}” was read." for document, read in sides if read < 0.9995]
-
-
-def facts(document: Document) -> str:
-    """A document's size in a few words.
-
-    >>> facts(Document("a", "A", "", (), "de"))
-    '0 words, 0 sections, German'
-    """
-    language = _LANGUAGES.get(document.language, document.language)
-    return f"{count(document.words, 'word')}, {count(len(document.sections), 'section')}, {language}"
 
 
 def bibliographic(document: Document) -> str:
@@ -252,24 +263,3 @@ def page_label(page: int | None) -> str:
     ('p. 7', '')
     """
     return "" if page is None else f"p. {page}"
-
-
-def count(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> count(1, "section"), count(2000, "word")
-    ('1 section', '2,000 words')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def label(heading: str, opening: str, words: int = 6) -> str:
-    """What to call a section: its heading, else its first words in quotation marks.
-
-    >>> label("", "It rained all day in the valley, and we stayed in.")
-    '“It rained all day in the …”'
-    """
-    if heading.strip():
-        return " ".join(heading.split())
-    first = opening.split()
-    return f"“{' '.join(first[:words])}{' …' if len(first) > words else ''}”" if first else "(no heading)"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -42,15 +42,6 @@ class ReusedPassage:
     def unchanged(self) -> float:
         """The share of the words that are the same."""
         return self.same / self.words
-
-    def to_dict(self, a: Document, b: Document) -> dict[str, Any]:
-        """For JSON, with the text of both documents."""
-        sides = (("a", self.a, a), ("b", self.b, b))
-        texts = {
-            name: {"text": span.of(document.text), "start": span.start, "end": span.end}
-            for name, span, document in sides
-        }
-        return {**texts, "words": self.words, "unchanged": round(self.unchanged, 4), "common": self.common}
 
 
 @dataclass(frozen=True)
@@ -119,20 +110,6 @@ class Reuse:
         short = REUSE_WORDS * (PER_WORD if self.by_character else 1)
         least = min(short, REUSE_SHARE * min(self.words_a, self.words_b))
         return "reuse" if reused and reused >= least else None
-
-    def to_dict(self, a: Document, b: Document) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "share_a": round(self.share_a, 4),
-            "share_b": round(self.share_b, 4),
-            "words_a": self.reused_a,
-            "words_b": self.reused_b,
-            "common_words_a": self.common_a,
-            "common_words_b": self.common_b,
-            "unchanged": round(self.unchanged, 4),
-            "not_compared": list(self.not_compared),
-            "passages": [passage.to_dict(a, b) for passage in self.passages],
-        }
 
 
 def find_reuse(a: Document, b: Document, is_common: IsCommon | None = None) -> Reuse:

@@ -1,13 +1,12 @@
 """How two versions of a text differ, section by section and word by word: added, removed, moved."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from longmatch.documents.document import Document
 from longmatch.reuse.copies import stated_title
 from longmatch.reuse.fates import Fates
 from longmatch.reuse.section_groups import joined_groups, matched_groups
-from longmatch.reuse.section_table import COUNTS, Count, SectionChange, section_table
+from longmatch.reuse.section_table import Count, SectionChange, section_table
 from longmatch.reuse.table_changes import TableChange, table_changes
 from longmatch.reuse.version import Version
 from longmatch.reuse.weaving import RevisedBlock, woven
@@ -26,13 +25,6 @@ class Revision:
     def words(self, name: Count) -> int:
         """The number of words that are the same, were added, removed or moved."""
         return sum(getattr(section, name) for section in self.sections)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON: the counts, and what happened to each section and in each table."""
-        counts: dict[str, int] = {name: self.words(name) for name in COUNTS}
-        sections = [section.to_dict() for section in self.sections]
-        tables, titles = [table.to_dict() for table in self.tables], self.titles and list(self.titles)
-        return {**counts, "sections": sections, "tables": tables, "titles": titles}
 
 
 def revise(a: Document, b: Document) -> Revision:

@@ -1,8 +1,8 @@
 """What happened to each section between two versions: a row for each, a chapter that moved as a whole one row."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -33,10 +33,6 @@ class SectionChange:
     before: str = ""  # the section of the first version that a moved one now stands before
     after: str = ""  # or after
     subsections: int = 0  # that moved along, and have no rows
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "was": list(self.was)}
 
 
 def section_table(a: Version, b: Version, fates: Fates) -> tuple[SectionChange, ...]:

@@ -5,9 +5,9 @@ Rows are matched in order where they are the same, then by their first cell, col
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -39,10 +39,6 @@ class TableChange:
     section: str
     status: Literal["changed", "added", "removed"]
     cells: tuple[CellChange, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {**asdict(self), "cells": [asdict(cell) for cell in self.cells]}
 
 
 def table_changes(a: Version, b: Version, fates: Fates) -> tuple[TableChange, ...]:

@@ -1,5 +1,6 @@
 """The interface's answers and questions, typed."""
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -7,11 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from longmatch.documents.containers import shows_pages
 from longmatch.documents.document import Document, Span
-from longmatch.matching.hits import Hit
-from longmatch.matching.match import Alignment, Grid, Match, NoVerdict, Passage
-from longmatch.matching.section_hits import SectionHit
-from longmatch.render.verdict import remarks, verdict
-from longmatch.render.wording import carried_by, shared_text, unread
+from longmatch.matching.hits import Hit, SectionHit
+from longmatch.matching.match import Alignment, Grid, Match, Passage
+from longmatch.matching.wording import NoVerdict
+from longmatch.render import json
+from longmatch.render.wording import carried_by, remarks, shared_text, unread, verdict
 from longmatch.reuse.reuse import ONE_WORDING
 
 By = Literal["default", "sdr"]
@@ -478,11 +479,11 @@ class Comparison(Answer):
             remarks=remarks(match),
             relation=match.relation,
             shared_text=shared_text(match),
-            reuse=None if match.a is match.b else SharedText.model_validate(match.reuse.to_dict(match.a, match.b)),
+            reuse=None if match.a is match.b else SharedText.model_validate(json.SharedText.of(match).model_dump()),
             revision=_revision(match),
             carried_by=carried_by(match),
             unread=unread(match),
-            coverage=match.coverage.to_dict(),
+            coverage=asdict(match.coverage),
             parts={name: round(share, 4) for name, share in match.parts.items()},
             words=[SharedTerm(text=term.text, share=round(term.share, 4)) for term in match.terms],
             sections=GridScores.of(match.sections, "sections"),
@@ -530,7 +531,11 @@ class Map(Answer):
 
 
 def _revision(match: Match) -> VersionChanges | None:
-    return VersionChanges.model_validate(match.revision.to_dict()) if match.relation in ONE_WORDING else None
+    return (
+        VersionChanges.model_validate(json.VersionChanges.of(match.revision).model_dump())
+        if match.relation in ONE_WORDING
+        else None
+    )
 
 
 def _pairs(spans: tuple[Span, ...]) -> list[list[int]]:

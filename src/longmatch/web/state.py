@@ -19,7 +19,7 @@ from longmatch.library.conditions import parse
 from longmatch.library.finding import absent_keys
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
-from longmatch.render.wording import none_matches
+from longmatch.matching.wording import none_matches
 from longmatch.web.adding import Additions
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.jobs import Job, Jobs, Worker

@@ -9,8 +9,9 @@ from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library, rank_text
 from longmatch.library.search.encode import QUESTION_WORDS
 from longmatch.library.settings import LibrarySettings
+from longmatch.matching.hits import SectionHits
 from longmatch.matching.levels import SentenceVectors
-from longmatch.matching.section_hits import SectionHits
+from longmatch.render.json import to_dict
 from tests.library.tiny import made_up_text, write_texts
 
 ANSWERED = {  # and a group of documents that answers
@@ -71,7 +72,7 @@ def test_a_hit_names_document_heading_page_and_a_passage_of_that_section(example
     assert hit.section.start <= hit.passage.start < hit.passage.end <= hit.section.end
     assert hit.passage.text == hit.document.text[hit.passage.start : hit.passage.end]
     assert hit.heading == hit.section.heading and hit.page == hit.document.page_at(hit.passage.start) >= 1
-    assert hit.to_dict()["section"] == hit.heading
+    assert to_dict(hit)["section"] == hit.heading
 
 
 def test_hits_are_sorted_and_no_section_comes_twice(example_library: Library) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from longmatch.matching.match import Match
-from longmatch.render.verdict import chance
+from longmatch.render.output import save
+from longmatch.render.wording import chance
 from tests.web.page.conftest import A, B
 
 COMPARED = f"#/compare?a={A}&b={B}"
@@ -149,7 +150,7 @@ def test_the_exports_are_the_comparison(visit, match, tmp_path):
         page.get_by_role("button", name="HTML").click()
     saved.value.save_as(tmp_path / "x.html")
     exported = (tmp_path / "x.html").read_text("utf-8")
-    assert exported == match.to_html(tmp_path / "own.html").read_text("utf-8")
+    assert exported == save(match, tmp_path / "own.html").read_text("utf-8")
 
 
 def test_swapping_turns_the_sides_around(visit, match):

@@ -11,9 +11,10 @@ from longmatch.documents.document import Document
 from longmatch.library.errors import LibraryError
 from longmatch.library.search.encode import Query
 from longmatch.matching.hits import Hit, Hits
-from longmatch.matching.match import Alignment, NoVerdict
+from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import rerank
+from longmatch.matching.wording import NoVerdict
 
 PASSAGES = 3  # shown for each hit
 

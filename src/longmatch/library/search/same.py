@@ -6,7 +6,7 @@ import numpy as np
 
 from longmatch.default.encoding import Encoding
 from longmatch.lexical.terms import Hashes
-from longmatch.matching.same_document import SameDocument
+from longmatch.matching.hits import SameDocument
 from longmatch.reuse.reuse import VERSION, find_reuse
 from longmatch.reuse.shingles import shingles
 

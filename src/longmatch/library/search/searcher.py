@@ -24,8 +24,9 @@ from longmatch.library.search.encode import Query
 from longmatch.library.search.explain import PASSAGES, Ranking
 from longmatch.library.search.score import Scored, score_candidates
 from longmatch.library.store import Store
-from longmatch.matching.match import Alignment, NoVerdict
+from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import percentile
+from longmatch.matching.wording import NoVerdict
 
 PRELOADED = 32  # documents read at a time
 KEPT_BYTES = 512 << 20  # of documents as they are shown: a thousand of two thousand words

@@ -20,9 +20,9 @@ from longmatch.lexical.terms import Ints
 from longmatch.library.search.candidates import Scope
 from longmatch.library.search.encode import Query
 from longmatch.library.search.searcher import Searcher
+from longmatch.matching.hits import SectionHit, SectionHits
 from longmatch.matching.levels import directed_group_scores
 from longmatch.matching.presentable import Quality, quality
-from longmatch.matching.section_hits import SectionHit, SectionHits
 from longmatch.ragged import as_numbers
 
 ONE_RARE_WORD = float(np.log(1 + BACKGROUND_DOCUMENTS))  # its weight; that much of every question counts as not found

@@ -13,8 +13,8 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import HTMLResponse
 
 from longmatch.matching.match import Level, Match
-from longmatch.render.html import render_fragment, render_html, render_matrix
-from longmatch.render.redline import render_redline
+from longmatch.render.html import render_fragment, render_html, render_matrix, render_redline
+from longmatch.render.json import to_dict
 from longmatch.web.routes.common import Document, Model, mistakes
 from longmatch.web.schema import Answer, Comparison, GridScores
 from longmatch.web.state import State, TheState, address_of
@@ -75,7 +75,7 @@ def _sent(answer: Answer) -> Response:
 
 
 def _json(match: Match) -> str:
-    return json.dumps(match.to_dict(), ensure_ascii=False, indent=2)
+    return json.dumps(to_dict(match), ensure_ascii=False, indent=2)
 
 
 MAKERS: dict[Format, Callable[[Match], str]] = {"html": render_html, "json": _json, "redline": render_redline}

@@ -10,6 +10,7 @@ import longmatch
 from longmatch.documents import Document, Paragraph, Section, Sentence
 from longmatch.errors import LongmatchError
 from longmatch.lab.papers.colde.matcher import ColdeMatcher, ShuffledSectionsMatcher, UndividedMatcher
+from longmatch.render.output import save
 from tests.lab.papers.colde.tiny_colde import tiny_matcher
 
 PAIR = ("coming-back-slowly.md", "the-stream-that-turned.md")
@@ -150,7 +151,7 @@ def test_within_a_document_each_chunk_is_aligned_with_the_one_it_attends_to_most
 def test_every_variant_explains_itself(tiny_bert, pair, settings, tmp_path):
     variant = tiny_matcher(tiny_bert, **settings)
     match, within = variant.compare(*pair), variant.within(pair[0])
-    assert match.to_html(tmp_path / "pair.html").is_file() and within.to_html(tmp_path / "within.html").is_file()
+    assert save(match, tmp_path / "pair.html").is_file() and save(within, tmp_path / "within.html").is_file()
     assert sum(x.contribution for x in within.alignments) == pytest.approx(1.0)
     assert len(match.sections.rows) == (1 if not variant.model.config.augmented else variant.model.config.sections)
 

@@ -28,11 +28,11 @@ from longmatch.lab.words import (
     written_words,
 )
 from longmatch.matching.match import Grid
+from longmatch.matching.wording import count
 from longmatch.render.html import asset, digest, environment
-from longmatch.render.marking import Run
 from longmatch.render.matrix import SHADES, Matrix
-from longmatch.render.view import Highlight, Pane
-from longmatch.render.wording import count, percent
+from longmatch.render.view import Highlight, Pane, Run
+from longmatch.render.wording import percent
 
 WORDS = 5  # that characterise a subtopic
 CELLS = 240  # per side of the matrix; with more sentences a cell is the mean of several

@@ -1,14 +1,16 @@
-"""A library as a bibliography: BibTeX, RIS, CSV."""
+"""A library as a bibliography, and tables whose cells no spreadsheet runs: BibTeX, RIS, CSV."""
 
 import csv
 import io
 import re
+import unicodedata
 from typing import Any
 
 import pytest
 
-from longmatch.library.export import COLUMNS, bibtex, export, ris
-from longmatch.matching.hits import Hits
+from longmatch.documents.read import read_text_string
+from longmatch.matching.hits import Hit, Hits
+from longmatch.render.export import COLUMNS, bibtex, export, ris, safe_cell, write_csv, write_table
 
 
 def record(id: str = "a.pdf", title: str = "Tides", **metadata: Any) -> dict[str, Any]:
@@ -104,9 +106,29 @@ def test_no_cell_of_a_table_is_run_as_a_formula() -> None:
 
 
 def test_a_ranking_has_no_formulas_either() -> None:
-    from longmatch.documents import read_text_string
-    from longmatch.matching.hits import Hit
-
     file = io.StringIO()
-    Hits([Hit(read_text_string("Words.", "=x", "@y"), -0.5, 0.0)]).to_csv(file)
+    write_table(Hits([Hit(read_text_string("Words.", "=x", "@y"), -0.5, 0.0)]), file)
     assert file.getvalue().splitlines()[1].startswith("'=x,'@y,,")
+
+
+PASSED_OVER = [
+    chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in {"Zs", "Zl", "Zp", "Cc", "Cf"}
+]
+
+
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠﹢﹣﹦﹫")
+def test_no_character_that_is_passed_over_hides_a_formula(sign):
+    unsafe = [hex(ord(c)) for c in PASSED_OVER if not safe_cell(f"{c}{sign}1+1").startswith("'")]
+    assert len(PASSED_OVER) > 200 and not unsafe
+    assert safe_cell(f"\v\u00a0\ufeff {sign}1").startswith("'")
+
+
+def test_other_cells_stay_as_they_are():
+    cells = ["a = b", "2-3", "[@x]", " plain", "", "(c) =", "\ufeffText", 3, -0.5, None]
+    assert [safe_cell(cell) for cell in cells] == cells
+
+
+def test_a_table_is_read_back_with_the_apostrophe():
+    table = io.StringIO()
+    write_csv(table, ["id", "score"], [{"id": "\u00a0=HYPERLINK(1)", "score": -1.5}])
+    assert list(csv.reader(io.StringIO(table.getvalue())))[1] == ["'\u00a0=HYPERLINK(1)", "-1.5"]

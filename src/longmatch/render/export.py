@@ -1,16 +1,24 @@
-"""The documents of a library as a bibliography: BibTeX, RIS, or a table."""
+"""Hits as a table, and the documents of a library as a bibliography: CSV, BibTeX, RIS.
 
+Spreadsheets take a cell that begins with certain signs for a formula and run it: here no cell is one.
+"""
+
+import csv
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TextIO, TypeAlias
 
 from longmatch.documents.unique_names import UniqueNames
-from longmatch.matching.spreadsheet import write_csv
+from longmatch.matching.hits import Hits, SectionHits
 
 Record: TypeAlias = Mapping[str, Any]  # as of Library.records
 Format: TypeAlias = Literal["bibtex", "ris", "csv"]
 
+HIT_COLUMNS = ("id", "title", "verdict", "probability", "relation", "source", "query_passage", "passage")
+SECTION_COLUMNS = ("id", "title", "section", "page", "source", "passage")
+_FORMULA_SIGNS = frozenset("=+-@")  # and those that are shown in another width
+_SEPARATORS = ("\t", "\r")
 COLUMNS = ("id", "title", "author", "year", "doi", "journal", "tags", "collections", "language", "words", "source")
 _BIBTEX_TYPES = {  # of Zotero -> of BibTeX
     "journalArticle": "article",
@@ -55,6 +63,39 @@ _RIS_FIELDS = {
     "SN": "isbn",
     "UR": "url",
 }
+
+
+def write_table(hits: Hits | SectionHits, file: TextIO) -> None:
+    """Write a line per document or section to an open file, under a line of column names."""
+    if isinstance(hits, Hits):
+        write_csv(file, HIT_COLUMNS, (hit.to_row() for hit in hits))
+        return
+    rows = (
+        {"id": hit.id, "title": hit.title, "section": hit.path, "page": hit.page, "source": hit.document.source}
+        | {"passage": hit.passage.shown}
+        for hit in hits
+    )
+    write_csv(file, SECTION_COLUMNS, rows)
+
+
+def write_csv(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a line per row to an open file, under a line of column names; no cell can be run as a formula."""
+    writer = csv.DictWriter(file, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: safe_cell(row.get(name)) for name in columns} for row in rows)
+
+
+def safe_cell(value: Any) -> Any:
+    """A text that a spreadsheet would run gets an apostrophe before it; numbers stay as they are.
+
+    >>> safe_cell("=HYPERLINK(1)"), safe_cell(" @x"), safe_cell("a = b"), safe_cell(-0.5)
+    ("'=HYPERLINK(1)", "' @x", 'a = b', -0.5)
+    """
+    if not isinstance(value, str):
+        return value
+    first = next((c for c in value if c.isprintable() and not c.isspace()), "")  # the others may be passed over
+    is_formula = unicodedata.normalize("NFKC", first) in _FORMULA_SIGNS
+    return f"'{value}" if is_formula or value.lstrip(" \n").startswith(_SEPARATORS) else value
 
 
 def export(records: Iterable[Record], form: Format, file: TextIO) -> None:
