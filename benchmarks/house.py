@@ -4,7 +4,8 @@
     python -m benchmarks.house --single FOLDER    modules with one importer, short functions with one use
     python -m benchmarks.house --query            the modules that a query enters: in a library, in memory
 
-Lines are all lines of a file. A circle is a set of modules that import each other, at any depth of their code.
+Lines are all lines of a file. A circle is a set of modules that import each other, at any depth of their code; what
+stands under `TYPE_CHECKING` binds nothing and is left out.
 """
 
 import argparse
@@ -12,12 +13,15 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+from scipy.sparse import lil_array
+from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "longmatch"
@@ -62,18 +66,33 @@ class Module:
     @property
     def imports(self) -> set[str]:
         """What it imports at any depth, each name also as the module that may hold it."""
-        found: set[str] = set()
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        return found
+        return imported(ast.walk(self.tree))
 
     @property
     def functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Functions and methods."""
         return (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def imported(nodes: Iterable[ast.AST]) -> set[str]:
+    """What some statements import."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a file but for those that type checkers alone read."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+            yield node
+            waiting += ast.iter_child_nodes(node)
 
 
 def modules() -> list[Module]:
@@ -99,34 +118,18 @@ def importers(files: list[Module]) -> dict[str, set[str]]:
 
 
 def circles(files: list[Module]) -> list[list[str]]:
-    """Sets of modules that import each other (Tarjan's strongly connected components)."""
-    names = {file.name: file for file in files if file.part in ("product", "laboratory")}
-    graph = {name: (file.imports & names.keys()) - {name} for name, file in names.items()}
-    number: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[list[str]] = []
-
-    def visit(name: str) -> None:
-        number[name] = low[name] = len(number)
-        stack.append(name)
-        for other in graph[name]:
-            if other not in number:
-                visit(other)
-                low[name] = min(low[name], low[other])
-            elif other in stack:
-                low[name] = min(low[name], number[other])
-        if low[name] == number[name]:
-            circle = stack[stack.index(name) :]
-            del stack[stack.index(name) :]
-            if len(circle) > 1:
-                found.append(sorted(circle))
-
-    sys.setrecursionlimit(10_000)
-    for name in graph:
-        if name not in number:
-            visit(name)
-    return found
+    """Sets of modules that import each other when they run, inside functions too."""
+    names = [file.name for file in files if file.part in ("product", "laboratory")]
+    place = {name: number for number, name in enumerate(names)}
+    graph = lil_array((len(names), len(names)))
+    for file in files:
+        if file.name in place:
+            graph[place[file.name], [place[name] for name in imported(at_run_time(file.tree)) & place.keys()]] = 1
+    _, circle = connected_components(graph.tocsr(), connection="strong")
+    together: dict[int, list[str]] = defaultdict(list)
+    for name, number in zip(names, circle.tolist(), strict=True):
+        together[number].append(name)
+    return [sorted(modules) for modules in together.values() if len(modules) > 1]
 
 
 def public_methods(path: Path, name: str) -> int:

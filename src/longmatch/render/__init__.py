@@ -1,1 +1,1 @@
-"""Ways to show a match: in the terminal, and as one HTML page that works offline. JSON is `Match.to_dict`."""
+"""Results on every surface: terminal, HTML, notebook, JSON, CSV. They read results; nothing below knows them."""
