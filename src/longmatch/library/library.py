@@ -51,7 +51,7 @@ from longmatch.matching.hits import Hits, SectionHits
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import DEPTH
-from longmatch.matching.wording import LIKELY, language_remarks
+from longmatch.matching.wording import LIKELY
 from longmatch.models.loading import load
 from longmatch.models.sdr.matcher import SdrMatcher
 

@@ -19,7 +19,7 @@ from longmatch.errors import LongmatchError
 from longmatch.library.errors import LibraryError
 from longmatch.library.rows import VectorType
 from longmatch.matching.chance import Background
-from longmatch.render.wording import language_remarks
+from longmatch.matching.wording import language_remarks
 
 SCHEMA = 1
 PROBE = "The committee found that the river had changed its course twice since the first survey."
