@@ -46,13 +46,13 @@ def pairs(
 
 def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None:
     """Print the groups of three or more, pairs, strongest relation first, and how many pairs are left out."""
+    from longmatch.render.terminal import printable
     from longmatch.render.wording import percent
 
-    for family in found.families:
-        _print_group(family, "near-duplicates", console)
-    for group in found.groups:
-        if group not in found.families:
-            _print_group(group, "documents that belong together", console)
+    others = [(group, "documents that belong together") for group in found.groups if group not in found.families]
+    for group, kind in [*((family, "near-duplicates") for family in found.families), *others]:
+        if len(group) > 2:  # two are a pair
+            console.print(Text.assemble((f"{len(group)} {kind}: ", "bold"), ", ".join(map(printable, group))))
     for sentence in found.remarks:
         console.print(Text(sentence))
     for pair in found.pairs:
@@ -66,27 +66,15 @@ def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None
         if found.closest:
             console.print(Text("The closest are:"))
             _print_pair(found.closest, console)
-    elif (
-        not found.remarks
-        and found.total == len(found.pairs)
-        and not any(pair.relation == "related" for pair in found.pairs)
-    ):
-        console.print(
-            Text(f"No others belong together with a probability of {percent(minimum)} or more (--min).", "dim")
-        )
-
-
-def _print_group(group: tuple[str, ...], kind: str, console: Console) -> None:
-    from longmatch.render.terminal import printable
-
-    if len(group) > 2:  # two are a pair
-        console.print(Text.assemble((f"{len(group)} {kind}: ", "bold"), ", ".join(map(printable, group))))
+    elif not found.remarks and found.total == len(found.pairs) and all(p.relation != "related" for p in found.pairs):
+        others_lack = f"No others belong together with a probability of {percent(minimum)} or more (--min)."
+        console.print(Text(others_lack, "dim"))
 
 
 def _print_pair(pair: "Pair", console: Console) -> None:
     from longmatch.documents.document import brief
     from longmatch.render.terminal import printable
-    from longmatch.render.wording import in_words
+    from longmatch.render.wording import in_words, percent
 
     line = Text()
     if pair.relation in STYLES:  # else below --min, which need not be what the words say
@@ -103,7 +91,11 @@ def _print_pair(pair: "Pair", console: Console) -> None:
         console.print(Padding(_changes(pair.differences), (0, 0, 0, 6)))
     elif pair.passages:
         quoted = f"“{printable(brief(pair.passages[0].shown, LONGEST))}”"
-        console.print(Padding(Text.assemble((_shares(pair), "bold"), (quoted, "dim")), (0, 0, 0, 6)))
+        shares = (
+            f"{percent(pair.share_a)} of A is in B, {percent(pair.share_b)} of B is in A, word for word or nearly: "
+        )
+        shared = (shares if pair.share_a or pair.share_b else "", "bold")
+        console.print(Padding(Text.assemble(shared, (quoted, "dim")), (0, 0, 0, 6)))
 
 
 def _changes(differences: "Differences") -> Text:
@@ -121,13 +113,3 @@ def _changes(differences: "Differences") -> Text:
         shown = f"{removed} → {added}" if removed and added else f"removed {removed}" if removed else f"added {added}"
         line.append(f"\n{shown}", "not bold dim")
     return line
-
-
-def _shares(pair: "Pair") -> str:
-    """How much of each stands in the other, before the longest passage of it."""
-    from longmatch.render.wording import percent
-
-    if not pair.share_a and not pair.share_b:
-        return ""
-    shares = f"{percent(pair.share_a)} of A is in B, {percent(pair.share_b)} of B is in A"
-    return f"{shares}, word for word or nearly: "

@@ -146,10 +146,7 @@ def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: 
     Terminal().print(table)
     for sentence in left_out(opened.store, where):
         echo(sentence)
-    _print_summary(opened.summary())
-
-
-def _print_summary(facts: dict[str, Any]) -> None:
+    facts = opened.summary()
     computed = f" ({facts['computes']})" if facts["computes"] else ""
     encoded = f"encoded with {facts['backbone']}{computed}, vectors in {facts['vectors']}"
     echo(f"{facts['documents']:,} documents, {facts['words']:,} words; {encoded}")

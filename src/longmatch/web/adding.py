@@ -16,7 +16,7 @@ from pathlib import Path
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
-from longmatch.documents.formats import suffix_of
+from longmatch.documents.formats import container_named, suffix_of
 from longmatch.errors import LongmatchError
 from longmatch.library.files import HASH_DIGITS
 from longmatch.library.library import Library
@@ -25,7 +25,7 @@ from longmatch.library.store import FOLDER_LIBRARY
 from longmatch.web.jobs import Job, Jobs, Stopped
 from longmatch.web.limits import Limits
 from longmatch.web.problems import Problem, log
-from longmatch.web.reading.process import ReadFile, may_hold_many, shown_name
+from longmatch.web.reading.process import ReadFile, shown_name
 from longmatch.web.schema import Added
 from longmatch.web.uploads import Uploads
 
@@ -51,9 +51,11 @@ class Additions:
         await asyncio.to_thread(self._check_new, name, content)
         read = await self._read(content, name)
         path = await asyncio.to_thread(self._save, name, content)
-        kept = replace(read, documents=[_under(path.name, name, document) for document in read.documents])
+        for place, document in enumerate(read.documents):  # another file may have had its name
+            if document.id.startswith(name):
+                read.documents[place] = replace(document, id=path.name + document.id[len(name) :])
         try:
-            return self._start(path, kept, lambda: self._discard(path))
+            return self._start(path, read, lambda: self._discard(path))
         except BaseException:
             await asyncio.to_thread(self._discard, path)
             raise
@@ -96,7 +98,7 @@ class Additions:
 
     async def _read(self, content: bytes, name: str) -> ReadFile:
         """The documents of a file, be it one or many."""
-        return await self._uploads.read_apart(content, name, many=may_hold_many(name))
+        return await self._uploads.read_apart(content, name, many=container_named(name) is not None)
 
     def _start(self, path: Path, read: ReadFile, on_failure: Callable[[], None]) -> Job:
         def work(job: Job) -> Added:
@@ -185,11 +187,6 @@ class Additions:
         for empty in [path for path in files if not path.stat().st_size]:
             empty.unlink(missing_ok=True)
         return [path for path in files if path not in known and path.exists()]
-
-
-def _under(kept: str, name: str, document: Document) -> Document:
-    """A document under the name by which its file is kept: another file may have had its own."""
-    return replace(document, id=kept + document.id[len(name) :]) if document.id.startswith(name) else document
 
 
 def _refuse() -> None:

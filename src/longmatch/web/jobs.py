@@ -178,15 +178,7 @@ class Job:
 
     def standing(self) -> JobStanding:
         """As the interface reports it."""
-        return JobStanding(
-            job=self.id,
-            state=self.state,
-            step=self.step,
-            done=self.done,
-            total=self.total,
-            result=self.result if self.state == "done" else None,
-            detail=self.detail,
-        )
+        return JobStanding.model_validate(self)
 
     def run(self, work: "Work", worded: Callable[[str], str]) -> None:
         """Do the work, in the scoring thread; of cancelled work it is what cleans up. `worded` is for its failure."""
@@ -203,7 +195,8 @@ class Job:
             self.state, self.step, self.detail = "failed", "failed", UNKNOWN
         else:
             if self._ending is None or isinstance(result, Added):  # what was added is in the library
-                self.result, self.step, self.state = result, "done", "done"
+                self.step, self.result = "done", result
+                self.state = "done"
 
 
 Work = Callable[[Job], Ranking | Added]

@@ -46,7 +46,9 @@ def answer_with_sentences(app: FastAPI, library: Library) -> None:
 
     @app.exception_handler(LongmatchError)
     async def mistake(request: Request, error: LongmatchError) -> JSONResponse:
-        return _answer(status_of(error), without_paths(str(error), library), getattr(error, "headers", None))
+        return _answer(
+            getattr(error, "status", 422), without_paths(str(error), library), getattr(error, "headers", None)
+        )
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -61,11 +63,6 @@ def answer_with_sentences(app: FastAPI, library: Library) -> None:
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
         log.error("%s %r", request.method, request.url.path, exc_info=error)
         return _answer(500, UNKNOWN)
-
-
-def status_of(error: LongmatchError) -> int:
-    """What kind of mistake it is."""
-    return error.status if isinstance(error, Problem) else 422
 
 
 def without_paths(sentence: str, library: Library) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from longmatch.errors import LongmatchError
 from longmatch.parallel import interrupts_withheld, new_pool
 from longmatch.web.limits import Limits
-from longmatch.web.problems import UNKNOWN, Problem, log, status_of, too_many
+from longmatch.web.problems import UNKNOWN, Problem, log, too_many
 from longmatch.web.schema import RankRequest
 
 Ranker = Callable[[RankRequest], bytes]
@@ -96,7 +96,7 @@ def _answer(asked: RankRequest) -> bytes:
     try:
         return _ranker[0](asked)
     except LongmatchError as error:
-        raise Problem(status_of(error), str(error)) from None
+        raise error if isinstance(error, Problem) else Problem(422, str(error)) from None
     except Exception:
         traceback.print_exc()  # to the terminal of the server
         raise Problem(500, UNKNOWN) from None

@@ -1,37 +1,27 @@
-"""The interface's answers and questions, typed."""
+"""The interface's answers and questions, typed; what results are, `render/json.py` says."""
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from longmatch.documents.containers import shows_pages
-from longmatch.documents.document import Document, Span
+from longmatch.documents.document import Document
 from longmatch.matching.hits import Hit, SectionHit
-from longmatch.matching.match import Alignment, Grid, Match, Passage
-from longmatch.matching.wording import NoVerdict
+from longmatch.matching.match import Grid, Match
 from longmatch.render import json
-from longmatch.render.wording import carried_by, remarks, shared_text, unread, verdict
-from longmatch.reuse.reuse import ONE_WORDING
 
 By = Literal["default", "sdr"]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]  # the first character and the one after the last
 
 
-class Answer(BaseModel):
-    """What every answer has in common: nothing that is not described."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Mistake(Answer):
+class Mistake(json.View):
     """Why a request has no answer."""
 
     detail: str = Field(examples=["The library has no document notes.txt. Look at the list of documents."])
 
 
-class Health(Answer):
+class Health(json.View):
     """That the server answers."""
 
     status: Literal["ok"] = "ok"
@@ -40,7 +30,7 @@ class Health(Answer):
     ready: bool = Field(description="Whether the model is open; before that the first question takes some seconds.")
 
 
-class LibraryFacts(Answer):
+class LibraryFacts(json.View):
     """How much the library holds, and what made it."""
 
     name: str
@@ -56,35 +46,26 @@ class LibraryFacts(Answer):
     writable: bool = Field(description="Whether documents can be added, and those removed that were.")
 
 
-class Described(Answer):
+class Described(json.DocumentFacts):
     """What a document is."""
 
-    id: str = Field(examples=["tower-repair-report.pdf"])
-    title: str
-    language: str = Field(examples=["en"])
-    words: int
     shows_pages: bool = Field(description="Whether its pages can be shown as pictures: it is a PDF.")
 
     @classmethod
     def of(cls, document: Document) -> "Described":
         """From a document."""
-        facts: dict[str, Any] = {
-            "id": document.id,
-            "title": document.title,
-            "language": document.language,
-            "words": document.words,
-        }
+        facts: dict[str, Any] = {name: getattr(document, name) for name in json.DocumentFacts.model_fields}
         return Described(**facts, shows_pages=shows_pages(document.id, document.source))
 
 
-class Listing(Answer):
+class Listing(json.View):
     """Some of the documents of the library."""
 
     total: int = Field(description="How many there are, those before and after these counted.")
     documents: list[Described]
 
 
-class ParagraphText(Answer):
+class ParagraphText(json.View):
     """A paragraph as a reader wants to see it."""
 
     start: int
@@ -94,7 +75,7 @@ class ParagraphText(Answer):
     text: str
 
 
-class SectionText(Answer):
+class SectionText(json.View):
     """A heading and the paragraphs under it."""
 
     heading: str
@@ -118,20 +99,17 @@ class DocumentText(Described):
         """From a document; the markup is blanked, so that spans hold."""
         text = document.readable
         sections = [
-            SectionText(
-                heading=section.heading,
-                level=section.level,
-                start=section.start,
-                end=section.end,
-                paragraphs=[
-                    ParagraphText(start=p.start, end=p.end, page=p.page, kind=p.kind, text=p.of(text))
+            {
+                "paragraphs": [
+                    {"text": p.of(text)} | {name: getattr(p, name) for name in ("start", "end", "page", "kind")}
                     for p in section.paragraphs
-                ],
-            )
+                ]
+            }
+            | {name: getattr(section, name) for name in ("heading", "level", "start", "end")}
             for section in document.sections
         ]
-        removal: dict[str, Any] = {"removable": removed_together > 0, "removed_together": removed_together}
-        return DocumentText(**Described.of(document).model_dump(), **removal, sections=sections)
+        removal = {"removable": removed_together > 0, "removed_together": removed_together}
+        return cls.model_validate({**Described.of(document).model_dump(), **removal, "sections": sections})
 
 
 class PastedText(BaseModel):
@@ -149,113 +127,47 @@ class Uploaded(Described):
     remarks: list[str] = Field(description="What was not read, or not surely, as pages of a scan.")
 
 
-class PassageText(Answer):
+class PassageText(json.PassageText):
     """A passage of a document."""
 
-    text: str
-    start: int
-    end: int
-    section: str
-    page: int | None = Field(description="The page or slide it begins on, from 1, where the format has them.")
-
-    @classmethod
-    def of(cls, passage: Passage) -> "PassageText":
-        """From a passage, its markup blanked."""
-        place: dict[str, Any] = {
-            "start": passage.start,
-            "end": passage.end,
-            "section": passage.section,
-            "page": passage.page,
-        }
-        return PassageText(text=passage.shown, **place)
+    text: str = Field(validation_alias="shown")  # its markup blanked
 
 
-class Aligned(Answer):
+class Aligned(json.Aligned):
     """Two passages that answer each other."""
 
     a: PassageText
     b: PassageText
-    score: float = Field(description="How alike the two are: 0 by chance, 1 when identical.")
-    contribution: float = Field(description="The share of the document score this pair carries.")
-    lexical: float = Field(description="The part of the contribution that comes from shared words and phrases.")
-    kind: Literal["keyword", "meaning"]
-    words: list[str] = Field(description="The shared words that weigh most.")
-    evidence: bool = Field(description="False: listed for the sum of the contributions alone, and shown nowhere.")
-    paraphrase: bool = Field(description="Whether the two say the same in other words.")
-
-    @classmethod
-    def of(cls, pair: Alignment) -> "Aligned":
-        """From an alignment."""
-        return Aligned(
-            a=PassageText.of(pair.a),
-            b=PassageText.of(pair.b),
-            score=round(pair.score, 4),
-            contribution=pair.contribution,
-            lexical=pair.lexical,
-            kind=pair.kind,
-            words=list(pair.words),
-            evidence=pair.evidence,
-            paraphrase=pair.paraphrase,
-        )
 
 
-class Found(Described):
+class Found(json.Judgement, Described):
     """A document that belongs with the one asked about."""
 
-    score: float = Field(description="What puts documents in order; for programs.")
-    probability: float | None = Field(
-        description="That it belongs with the one asked about; null where nobody can say."
-    )
-    verdict: str | None = Field(description="The probability in a word or two.", examples=["almost certainly"])
-    relation: Literal["copy"] | None = Field(description="Its relation to the one asked about, where it is a copy.")
-    no_verdict: NoVerdict | None = Field(description="Why nobody can say; the ranking's remarks have it in a sentence.")
-    percentile: float = Field(description="The share of the library that scores lower, in percent.")
     why: list[Aligned] = Field(description="The passages that say most about the two.")
 
     @classmethod
     def of_hit(cls, hit: Hit, known: Described | None = None) -> "Found":
         """From a hit, and what is known of its document already."""
-        return Found(
-            **(known or Described.of(hit.document)).model_dump(),
-            score=round(hit.score, 6),
-            probability=None if hit.probability is None else round(hit.probability, 6),
-            verdict=hit.verdict,
-            relation=hit.relation,
-            no_verdict=hit.no_verdict,
-            percentile=round(hit.percentile, 2),
-            why=[Aligned.of(pair) for pair in hit.why],
-        )
+        return cls.model_validate(_with_document(hit, known or Described.of(hit.document), cls))
 
 
-class Same(Described):
+class Same(json.SameText, Described):
     """A document of the library that is the upload asked about."""
 
-    relation: Literal["copy", "version"] = Field(description="Its text word for word, or another version of it.")
 
-
-class FoundSection(Described):
+class FoundSection(json.SectionPlace, Described):
     """A section of a document that answers a question."""
 
-    section: str = Field(description="Its heading, or its first words.")
-    parents: list[str] = Field(description="The headings it stands under, the outermost first.")
-    number: int = Field(description="Of the section in the document, from 0.")
     passage: PassageText = Field(description="The sentence in it that answers best.")
     paragraph: str = Field(description="The paragraph around that sentence; the sentence alone where it is very long.")
 
     @classmethod
     def of_hit(cls, hit: SectionHit, known: Described | None = None) -> "FoundSection":
         """From a hit, and what is known of its document already."""
-        return FoundSection(
-            **(known or Described.of(hit.document)).model_dump(),
-            section=hit.heading,
-            parents=list(hit.parents),
-            number=hit.number,
-            passage=PassageText.of(hit.passage),
-            paragraph=hit.paragraph,
-        )
+        return cls.model_validate(_with_document(hit, known or Described.of(hit.document), cls))
 
 
-class Ranking(Answer):
+class Ranking(json.View):
     """The documents that belong most with one, best first."""
 
     query: Described
@@ -289,7 +201,7 @@ class RankRequest(BaseModel):
     )
 
 
-class Added(Answer):
+class Added(json.View):
     """A document that was added to the library, or the first of a file of many."""
 
     id: str
@@ -302,16 +214,16 @@ class Added(Answer):
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
-class JobStarted(Answer):
+class JobStarted(json.View):
     """A job that was begun."""
 
     job: str = Field(examples=["j-0c1d2e3f4a5b6c7d"])
 
 
-class JobStanding(Answer):
+class JobStanding(json.View):
     """How far a job has come."""
 
-    job: str
+    job: str = Field(validation_alias="id")
     state: State
     step: str = Field(description="What it is doing now, in words.")
     done: int
@@ -320,191 +232,59 @@ class JobStanding(Answer):
     detail: str | None = Field(description="Why it failed, once the state is failed.")
 
 
-class GridScores(Answer):
+class GridScores(json.Grid):
     """The parts of one document with the parts of the other."""
 
     level: str
-    rows: list[str] = Field(description="What to call the parts of a.")
-    columns: list[str]
     row_spans: list[Pair] = Field(description="Where each part lies in the text of a.")
     column_spans: list[Pair]
-    scores: list[list[float]]
 
     @classmethod
     def of(cls, grid: Grid, level: str) -> "GridScores":
         """From a grid."""
-        scores = np.round(np.nan_to_num(np.asarray(grid.scores, dtype=np.float64)), 4)
-        return GridScores(
-            level=level,
-            rows=list(grid.rows),
-            columns=list(grid.columns),
-            row_spans=_pairs(grid.row_spans),
-            column_spans=_pairs(grid.column_spans),
-            scores=scores.tolist(),
-        )
+        places = {name: [[s.start, s.end] for s in getattr(grid, name)] for name in ("row_spans", "column_spans")}
+        values = {name: getattr(grid, name) for name in json.Grid.model_fields}
+        return cls.model_validate({"level": level, **values, **places})
 
 
-class SharedTerm(Answer):
-    """A word or phrase both documents have."""
-
-    text: str
-    share: float
-
-
-class SharedSpan(Answer):
-    """A place of a document that stands in the other too."""
-
-    text: str
-    start: int
-    end: int
-
-
-class ReusedText(Answer):
-    """A passage that stands in both documents."""
-
-    a: SharedSpan
-    b: SharedSpan
-    words: int
-    unchanged: float = Field(description="The share of its words that are the same in both.")
-    common: bool = Field(description="Whether it stands in many documents of the library, so that it does not count.")
-
-
-class SharedText(Answer):
-    """How much of each document stands in the other, word for word or nearly."""
-
-    share_a: float = Field(description="The share of a's words that stand in b.")
-    share_b: float
-    words_a: int
-    words_b: int
-    common_words_a: int = Field(description="Further words of a that stand in b and in many documents of the library.")
-    common_words_b: int
-    unchanged: float = Field(description="The share of the words of the passages that are the same in both.")
-    not_compared: list[Literal["tables", "footnotes"]] = Field(
-        description="Of copies, what only one of the two files can give."
-    )
-    passages: list[ReusedText] = Field(description="Longest first.")
-
-
-class SectionRevision(Answer):
-    """What happened to a section between two versions, in words."""
-
-    heading: str
-    opening: str
-    start: int = Field(description="Where it begins in the text of B, a removed one in that of A.")
-    status: Literal["unchanged", "renumbered", "changed", "renamed", "moved", "split", "merged", "added", "removed"]
-    same: int
-    added: int
-    removed: int
-    moved: int
-    edited: bool = Field(description="Whether the text below the heading changed.")
-    was: list[str] = Field(description="The headings in A, where they are others; of merged sections, all of them.")
-    before: str = Field(description="The section of A that a moved one now stands before; or empty.")
-    after: str = Field(description="The section of A that a moved one now stands after; or empty.")
-    subsections: int = Field(description="Sections below it that moved along and are not listed.")
-
-
-class CellChange(Answer):
-    """A cell of a table that differs between two versions."""
-
-    row: str = Field(description="The row's first cell.")
-    column: str = Field(description="The column's first cell.")
-    before: str
-    after: str
-
-
-class TableRevision(Answer):
-    """A table that differs between two versions."""
-
-    section: str
-    status: Literal["changed", "added", "removed"]
-    cells: list[CellChange]
-
-
-class VersionChanges(Answer):
-    """How b, as the later version, differs from a."""
-
-    same: int
-    added: int
-    removed: int
-    moved: int
-    sections: list[SectionRevision]
-    tables: list[TableRevision]
-    titles: list[str] | None = Field(description="Those of A and B, where they differ and stand beside the text.")
-
-
-class Comparison(Answer):
+class Comparison(json.Comparison):
     """Two documents compared."""
 
     address: str = Field(description="Where the page shows this comparison.", examples=["/#/compare?a=x.md&b=y.md"])
     a: Described
     b: Described
-    model: str
-    score: float
-    probability: float | None = Field(description="That the two belong together; null where nobody can say.")
-    probability_of_rest: float | None = Field(
-        description="The probability without the passages that stand in both, where one reuses the other's text."
-    )
-    threshold: float | None
-    verdict: str | None = Field(description="Whether the two belong together, in words; null where nobody can say.")
-    no_verdict: NoVerdict | None = Field(description="Why nobody can say.")
-    remarks: list[str] = Field(description="Sentences that qualify the verdict, or say why there is none.")
-    relation: Literal["copy", "version", "template", "reuse", "related", "unrelated"] | None = Field(
-        description="What the two are to each other, by their shared text, else by the model; null if neither can tell."
-    )
     shared_text: list[str] = Field(description="Sentences on the text that stands in both.")
-    reuse: SharedText | None = Field(description="Null within one document.")
-    revision: VersionChanges | None = Field(description="Of two versions of one text, or of one template.")
     carried_by: str
     unread: list[str] = Field(description="A sentence for each document that was read only in part.")
-    coverage: dict[str, float]
-    parts: dict[str, float] = Field(description="What each side (words, phrases, meaning) has in the score.")
-    words: list[SharedTerm]
+    coverage: dict[str, float]  # type: ignore[assignment]
+    names: list[str] = Field(default=[], exclude=True)
     sections: GridScores
-    passages: list[Aligned] = Field(description="Strongest first; their contributions sum to 1.")
+    passages: list[Aligned] = Field(  # type: ignore[assignment]
+        description="Strongest first; their contributions sum to 1."
+    )
 
     @classmethod
-    def of(cls, match: Match, address: str) -> "Comparison":
+    def at(cls, match: Match, address: str) -> "Comparison":
         """From a match."""
-        return Comparison(
-            address=address,
-            a=Described.of(match.a),
-            b=Described.of(match.b),
-            model=match.model,
-            score=round(match.score, 6),
-            probability=match.probability,
-            probability_of_rest=match.probability_of_rest,
-            threshold=match.threshold,
-            verdict=verdict(match),
-            no_verdict=match.no_verdict,
-            remarks=remarks(match),
-            relation=match.relation,
-            shared_text=shared_text(match),
-            reuse=None if match.a is match.b else SharedText.model_validate(json.SharedText.of(match).model_dump()),
-            revision=_revision(match),
-            carried_by=carried_by(match),
-            unread=unread(match),
-            coverage=asdict(match.coverage),
-            parts={name: round(share, 4) for name, share in match.parts.items()},
-            words=[SharedTerm(text=term.text, share=round(term.share, 4)) for term in match.terms],
-            sections=GridScores.of(match.sections, "sections"),
-            passages=[Aligned.of(pair) for pair in match.alignments],
-        )
+        sections = GridScores.of(match.sections, "sections")
+        documents = {"a": Described.of(match.a), "b": Described.of(match.b)}
+        return cls.of(match, **documents, address=address, sections=sections, coverage=asdict(match.coverage))
 
 
-class ModelName(Answer):
+class ModelName(json.View):
     """A model that may be asked for in a comparison."""
 
     name: str
     description: str
 
 
-class Models(Answer):
+class Models(json.View):
     """The models that may be asked for."""
 
     models: list[ModelName]
 
 
-class Point(Answer):
+class Point(json.View):
     """A document on the map."""
 
     id: str
@@ -514,7 +294,7 @@ class Point(Answer):
     cluster: int
 
 
-class Cluster(Answer):
+class Cluster(json.View):
     """Documents that lie together."""
 
     number: int
@@ -522,7 +302,7 @@ class Cluster(Answer):
     size: int
 
 
-class Map(Answer):
+class Map(json.View):
     """The library in two dimensions."""
 
     total: int = Field(description="How many documents the library holds; of many, a sample is on the map.")
@@ -530,13 +310,8 @@ class Map(Answer):
     clusters: list[Cluster]
 
 
-def _revision(match: Match) -> VersionChanges | None:
-    return (
-        VersionChanges.model_validate(json.VersionChanges.of(match.revision).model_dump())
-        if match.relation in ONE_WORDING
-        else None
-    )
-
-
-def _pairs(spans: tuple[Span, ...]) -> list[list[int]]:
-    return [[span.start, span.end] for span in spans]
+def _with_document(hit: Hit | SectionHit, known: Described, shape: type[BaseModel]) -> dict[str, Any]:
+    """What an answer of this shape says of a hit, and of its document."""
+    facts = known.model_dump()
+    names = {str(field.validation_alias or name) for name, field in shape.model_fields.items()}
+    return {name: getattr(hit, name) for name in names - facts.keys()} | facts

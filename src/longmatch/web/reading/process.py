@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from longmatch.documents import ocr
 from longmatch.documents.document import Document
-from longmatch.documents.formats import IMAGE_SUFFIXES, container_named, suffix_of, upload_suffixes
+from longmatch.documents.formats import IMAGE_SUFFIXES, suffix_of, upload_suffixes
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.web.limits import MB, Limits
 from longmatch.web.problems import Problem
@@ -57,18 +57,13 @@ class ReadFile:
         return [*said[:MOST_REMARKS], *([f"{more:,} more files could not be read."] if more > 0 else [])]
 
 
-def may_hold_many(name: str) -> bool:
-    """Whether a file may hold several documents: an e-mail has attachments."""
-    return container_named(name) is not None
-
-
 def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = None) -> ReadFile:
     """Read a file of one document under limits; a Problem says in a sentence why it cannot be.
 
     The content lies in a private folder, under a name of our own, for as long as the reader runs. `suffix` says what
     it is, where the name does not.
     """
-    shown = _name_if_filled(content, name)
+    shown = shown_name(name, content)
     kind = suffix or _suffix(shown)
     if kind in SCANNED and ocr.is_available():
         limits = replace(limits, reading_seconds=limits.scan_seconds)
@@ -96,7 +91,7 @@ def read_collection_apart(content: bytes, name: str, limits: Limits) -> ReadFile
 
     A Problem says in a sentence why none can be read.
     """
-    shown = _name_if_filled(content, name)
+    shown = shown_name(name, content)
     limits = replace(limits, reading_seconds=limits.scan_seconds)
     read = ReadFile()
     with _private_file(content, suffix_of(shown)) as file:
@@ -230,14 +225,6 @@ def _take(said: bytes, read: ReadFile, shown: str, limits: Limits) -> list[str]:
     return begun
 
 
-def _name_if_filled(content: bytes, name: str) -> str:
-    """What to call a file; refused where it is empty."""
-    shown = shown_name(name)
-    if not content:
-        raise Problem(422, f"{shown} is empty. Upload a document with text in it.")
-    return shown
-
-
 def _suffix(name: str) -> str:
     """The suffix that says which reader to take, from a closed list."""
     known = [suffix for suffix in upload_suffixes() if name.lower().endswith(suffix)]
@@ -247,8 +234,10 @@ def _suffix(name: str) -> str:
     return max(known, key=len)
 
 
-def shown_name(name: str) -> str:
-    """A file's name without folders and control characters, not too long."""
+def shown_name(name: str, content: bytes | None = None) -> str:
+    """A file's name without folders and control characters, not too long; refused where the content is empty."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    clean = "".join(c for c in last if c.isprintable()).strip()
-    return clean[-200:] or "the upload"
+    shown = "".join(c for c in last if c.isprintable()).strip()[-200:] or "the upload"
+    if content == b"":
+        raise Problem(422, f"{shown} is empty. Upload a document with text in it.")
+    return shown

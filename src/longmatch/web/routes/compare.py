@@ -14,9 +14,9 @@ from fastapi.responses import HTMLResponse
 
 from longmatch.matching.match import Level, Match
 from longmatch.render.html import render_fragment, render_html, render_matrix, render_redline
-from longmatch.render.json import to_dict
+from longmatch.render.json import View, to_dict
 from longmatch.web.routes.common import Document, Model, mistakes
-from longmatch.web.schema import Answer, Comparison, GridScores
+from longmatch.web.schema import Comparison, GridScores
 from longmatch.web.state import State, TheState, address_of
 
 router = APIRouter(tags=["compare"])
@@ -36,7 +36,7 @@ async def compare(state: TheState, a: Document, b: Document, model: Model = None
     With a and b the same, its own sections are compared.
     """
     match = await state.comparison(a, b, model)
-    return await state.work(lambda: _sent(Comparison.of(match, address_of(match, model))))
+    return await state.work(lambda: _sent(Comparison.at(match, address_of(match, model))))
 
 
 @router.get("/compare/grid", responses=mistakes(404, 422, 429, 503), response_model=GridScores)
@@ -69,16 +69,16 @@ async def within(state: TheState, document: Document, model: Model = None) -> Re
     return await compare(state, document, document, model)
 
 
-def _sent(answer: Answer) -> Response:
+def _sent(answer: View) -> Response:
     """A large answer made ready in the scoring thread, so that the server goes on answering others."""
     return Response(answer.model_dump_json(by_alias=True), media_type="application/json")
 
 
-def _json(match: Match) -> str:
-    return json.dumps(to_dict(match), ensure_ascii=False, indent=2)
-
-
-MAKERS: dict[Format, Callable[[Match], str]] = {"html": render_html, "json": _json, "redline": render_redline}
+MAKERS: dict[Format, Callable[[Match], str]] = {
+    "html": render_html,
+    "json": lambda match: json.dumps(to_dict(match), ensure_ascii=False, indent=2),
+    "redline": render_redline,
+}
 
 
 def file_name(match: Match) -> str:
