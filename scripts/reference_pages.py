@@ -17,6 +17,7 @@ from mkdocs.structure.pages import Page
 
 from longmatch.addresses import PUBLIC
 from longmatch.cli.app import app
+from longmatch.models.registry import models
 
 ROOT = Path(__file__).parents[1]
 COPIED = ("CONTRIBUTING.md", "CHANGELOG.md")
@@ -52,7 +53,19 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     for name in COPIED:
         markdown = markdown.replace(f"](../{name}", f"]({name.lower()}")
     made = {"reference/commands.md": commands_page, "reference/python.md": python_page, "reference/rest.md": rest_page}
+    made["guides/add-a-model.md"] = models_page
     return f"{markdown}\n\n{made[page.file.src_uri]()}" if page.file.src_uri in made else markdown
+
+
+def models_page() -> str:
+    """Every declared model: what it needs, and how it may be used."""
+    lines = ["## All models", "", "| name | | reads | score | needs | trained |", "|---|---|---|---|---|---|"]
+    for model in models().values():
+        reads = "both documents together" if model.reads_pairs else "each document alone"
+        score = "a probability" if model.calibrated else "not calibrated"
+        needs, trained = (f"`longmatch[{model.needs}]`" if model.needs else ""), ("yes" if model.recipe else "")
+        lines.append(f"| `{model.name}` | {model.label} | {reads} | {score} | {needs} | {trained} |")
+    return "\n".join(lines)
 
 
 def commands_page() -> str:
