@@ -41,10 +41,10 @@ from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.siamese.encoder import TextBatch
 from longmatch.lab.baselines.siamese.longformer import LongModel, repeat_positions
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
-from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.lab.encoders.flat import DocumentPieces, FlatTokens
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.smith.encoder import BlockBatch, SmithConfig, SmithModel, sentence_level
+from longmatch.lab.papers.smith.encoder import SmithConfig, SmithModel, sentence_level
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SPECIALS = (101, 102)
@@ -66,7 +66,7 @@ def smith(tokens: int, documents: int, backbone: bool = False) -> Step:
     else:
         inner = sentence_level(VOCABULARY, 6, 256, 4, 32)
         model = SmithModel(SmithConfig(sentence_level=inner, max_blocks=blocks))
-    batch = BlockBatch(pieces(tokens, documents, 32), torch.full((documents,), blocks)).to(DEVICE)
+    batch = DocumentPieces(pieces(tokens, documents, 32), torch.full((documents,), blocks)).to(DEVICE)
     return model, lambda: model.encode_batch(batch).documents
 
 

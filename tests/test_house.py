@@ -39,6 +39,7 @@ LABORATORY = (  # lowest first, all above the product
     "lab.words",
     "lab.losses",
     "lab.matchers",
+    "lab.explanation",
     "lab.datasets",
     "lab.store",
     "lab.training",

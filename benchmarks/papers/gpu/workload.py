@@ -17,13 +17,13 @@ from longmatch.encoders.engine import Batch
 from longmatch.encoders.pretrained import Pooling
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
-from longmatch.lab.encoders.flat import mean_pool
+from longmatch.lab.encoders.flat import DocumentPieces, mean_pool
 from longmatch.lab.encoders.packed.bert import PackedEngine, tokens_that_fit
 from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import SPECIALS as ADDED
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeConfig, ColdeModel
-from longmatch.lab.papers.smith.encoder import SIZES, BlockBatch, SmithConfig, SmithModel, sentence_level
+from longmatch.lab.papers.smith.encoder import SIZES, SmithConfig, SmithModel, sentence_level
 from longmatch.lab.training.bi_encoder_recipe import cached_backward
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens
@@ -168,7 +168,7 @@ class PaddedBlocks:
     mask: Tensor
 
     @staticmethod
-    def of(batch: BlockBatch) -> "PaddedBlocks":
+    def of(batch: DocumentPieces) -> "PaddedBlocks":
         """The same blocks, padded."""
         shape = len(batch), int(batch.counts.max()), int(batch.text.lengths.max())
         ids, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
@@ -350,7 +350,7 @@ def smith(documents: list[Tokens], sizes: Sizes) -> Workload:
         cosines = (vectors[source] * vectors[source + 1]).sum(1)
         return nn.functional.binary_cross_entropy_with_logits(model.logits(cosines), label)
 
-    def read(model: SmithModel, piece: BlockBatch | PaddedBlocks) -> Tensor:
+    def read(model: SmithModel, piece: DocumentPieces | PaddedBlocks) -> Tensor:
         documents: Tensor = (
             piece.vectors(model) if isinstance(piece, PaddedBlocks) else model.encode_batch(piece).documents
         )

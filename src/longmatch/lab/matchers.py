@@ -1,23 +1,67 @@
 """Base classes of the laboratory's matchers: networks that encode each document alone, or read a pair's tokens."""
 
+import os
+import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from transformers import PretrainedConfig
+from transformers.utils import logging
 
 from longmatch.documents.document import Document
 from longmatch.encoders.pretrained import checkpoint_errors
-from longmatch.errors import LongmatchError
+from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.encoders.backbone import Precision, native_precision
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
-from longmatch.matching.align import Floats, Ints
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.pair_matcher import PairMatcher, Pairs
 from longmatch.units import Tokens, tokenize
+
+
+class TrainedNetwork:
+    """A trained network and its tokenizer, in a precision that suits the device."""
+
+    name: str
+    Model: ClassVar[Any]  # its class
+    model: Any
+
+    def __init__(self, model: Any, tokenizer: Any, precision: Precision | None = None) -> None:
+        self.model, self.tokenizer = model.eval(), tokenizer
+        self.device = next(model.parameters()).device
+        self.precision: Precision = precision or native_precision(self.device)
+        self._warned = False
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, device: str | None = None, precision: Precision | None = None, **settings: Any
+    ) -> Self:
+        """Open a folder written by `longmatch train`; `settings` are the matcher's own."""
+        opened = open_trained(cls.Model, folder, device, getattr(cls, "name", ""))
+        return cls(*opened, precision=precision, **settings)
+
+    @property
+    def threshold(self) -> float | None:
+        """The score from which a pair counts as a match, chosen on validation pairs."""
+        return getattr(self.model.config, "threshold", None)
+
+    @property
+    def reads(self) -> str:
+        """What is read of a long document, for the warning that there is more; empty for no warning."""
+        return ""
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
+
+    def _warn_of_truncation(self) -> None:
+        """Once."""
+        if self.reads and not self._warned:
+            self._warned = True
+            warnings.warn(f"The model {self.name} reads {self.reads}.", LongmatchWarning, stacklevel=4)
 
 
 class HasVector(Protocol):
@@ -27,20 +71,23 @@ class HasVector(Protocol):
     def vector(self) -> Tensor:
         """The document vector, of length 1: (width,)."""
 
+    @property
+    def coverage(self) -> float:
+        """The share of the document that was read."""
+
 
 V = TypeVar("V", bound=HasVector)
 
 
-class TrainedMatcher(Encoder[V, Tensor]):
-    """Tokenises documents, encodes them in batches and in a precision that suits the device, compares by cosine."""
+class TrainedMatcher(TrainedNetwork, Encoder[V, Tensor]):
+    """Tokenises documents, encodes them in batches, compares them by cosine."""
 
-    model: Any
     tokens_per_batch: ClassVar[int] = 500_000
 
-    def __init__(self, model: Any, tokenizer: Any, precision: Precision | None = None) -> None:
-        self.model, self.tokenizer = model.eval(), tokenizer
-        self.device = next(model.parameters()).device
-        self.precision: Precision = precision or native_precision(self.device)
+    @property
+    def width(self) -> int:
+        """The size of a document vector."""
+        return int(self.model.width)
 
     @abstractmethod
     def encode_tokens(self, documents: Sequence[Tokens]) -> Iterable[V]:
@@ -50,21 +97,18 @@ class TrainedMatcher(Encoder[V, Tensor]):
         """The number of tokens read of a document."""
         return len(tokens)
 
-    @property
-    def threshold(self) -> float | None:
-        """The cosine from which a pair counts as a match, chosen on validation pairs."""
-        threshold: float | None = self.model.config.threshold
-        return threshold
-
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[V]:
-        """Encode documents, each alone."""
-        return self.encode_tokenised((tokens_of(document, self.tokenizer) for document in documents), progress)
+        """Encode documents, each alone; warns once if one is not read whole."""
+        encodings = self.encode_tokenised((tokens_of(document, self.tokenizer) for document in documents), progress)
+        if any(encoding.coverage < 1 for encoding in encodings):
+            self._warn_of_truncation()
+        return encodings
 
     def encode_tokenised(self, documents: Iterable[Tokens], progress: Progress | None = None) -> list[V]:
         """Encode tokenised documents."""
         encodings: list[V] = []
         for batch in self._batches(documents):
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bfloat16"):
+            with self._autocast():
                 encodings += self.encode_tokens(batch)
             if progress:
                 progress(len(batch))
@@ -93,15 +137,20 @@ class TrainedMatcher(Encoder[V, Tensor]):
 
 def open_trained(model_class: Any, folder: str | Path, device: str | None = None, name: str = "") -> tuple[Any, Any]:
     """A trained model, in float32 and on its device, and its tokenizer; `name` is for the error message."""
-    from transformers.utils import logging
-
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     with checkpoint_errors(f"The model {folder}", f"Name a folder written by `{f'longmatch train {name}'.rstrip()}`."):
+        check_kind(model_class, folder)
         model = open_checkpoint(model_class, folder)
         tokenizer = open_tokenizer(str(folder))
-    place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    return model.to(place), tokenizer
+    return model.to(torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))), tokenizer
+
+
+def check_kind(model_class: Any, folder: str | os.PathLike[str]) -> None:
+    """Raise a ValueError if a folder holds another of our models: transformers would draw the missing weights."""
+    kind = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
+    if kind != getattr(getattr(model_class, "config_class", None), "model_type", kind):
+        raise ValueError(f"it holds a model of type {kind}")
 
 
 def match_probability(margins: Tensor) -> Tensor:
@@ -121,31 +170,13 @@ def tokens_of(document: Document, tokenizer: Any) -> Tokens:
     return tokens
 
 
-MOST_RUNS = 128  # pieces left out one at a time; in longer documents runs of neighbouring pieces
-
-
-def ablation_contributions(
-    vector: Tensor, other: Tensor, pieces: int, subset_vectors: Callable[[Sequence[Ints]], Tensor]
-) -> Floats:
-    """How much each piece of a document contributes to its cosine with another, at least 0: (pieces,).
-
-    The mean of the two ends of the Shapley value: the cosine lost without the piece, and the cosine of the piece alone.
-    Pieces left out together share their contribution. `vector` and `other` are the unit vectors of both documents
-    (width,); `subset_vectors` recomputes the first from subsets of its pieces: (subsets, width).
-    """
-    everything = np.arange(pieces)
-    runs = np.array_split(everything, min(pieces, MOST_RUNS))
-    sizes = [len(run) for run in runs]
-    without = subset_vectors([np.delete(everything, run) for run in runs]) @ other
-    alone = subset_vectors(runs) @ other
-    gains = ((vector @ other - without) + alone).clamp(min=0).double().numpy() / 2
-    return np.repeat(gains / sizes, sizes)
-
-
-class TokenPairMatcher(PairMatcher):
+class TokenPairMatcher(TrainedNetwork, PairMatcher):
     """A pair matcher that works on tokens, so callers that have tokenised the documents already can pass these."""
 
-    tokenizer: Any
+    @property
+    def networks(self) -> Sequence[nn.Module]:
+        """The networks that decide its scores."""
+        return (self.model,)
 
     @property
     def needs_text(self) -> bool:

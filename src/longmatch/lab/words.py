@@ -170,21 +170,9 @@ def textrank_similarity(words: Stream) -> Floats:
            [0.721, 1.443, 0.   ],
            [0.   , 0.   , 0.721]])
     """
-    logs = np.log(np.maximum(np.diff(words.offsets), 2))
-    presence = incidence(words)
-    shared: Floats = (presence @ presence.T).toarray().astype(np.float64)
-    shared /= logs[:, None] + logs
-    return shared
-
-
-def incidence(words: Stream) -> csr_array:
-    """1 where a sentence contains a word: (sentences, distinct words)."""
-    distinct, column = np.unique(words.ids, return_inverse=True)
-    shape = (len(words.offsets) - 1, len(distinct))
-    matrix = csr_array((np.ones(len(column), dtype=np.float32), column, words.offsets.copy()), shape=shape)
-    matrix.sum_duplicates()
-    matrix.data[:] = 1
-    return matrix
+    matrix = WordMatrix.of(words)
+    similarity: Floats = matrix.shared(matrix).toarray()
+    return similarity
 
 
 def to_unit(similarity: Floats) -> Floats:

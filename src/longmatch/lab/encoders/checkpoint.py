@@ -2,13 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
-from transformers import CONFIG_MAPPING
+from transformers import CONFIG_MAPPING, AutoConfig, PretrainedConfig
 
 from longmatch.encoders.pretrained import find_file, nested_settings, read_config
 from longmatch.encoders.tokenizer import TOKENIZER, check_normalizer
@@ -30,6 +30,12 @@ def open_checkpoint(kind: Any, place: Any, **settings: Any) -> Any:
     return kind.from_pretrained(
         place, **{"dtype": torch.float32} | settings, trust_remote_code=False, use_safetensors=True
     )
+
+
+def nested_config(settings: Mapping[str, Any] | None, **changes: Any) -> PretrainedConfig:
+    """The configuration of a backbone that a model's own configuration holds as `settings`; BERT's by default."""
+    facts = dict(settings or {})
+    return AutoConfig.for_model(facts.pop("model_type", "bert"), **facts | changes)
 
 
 def save_checkpoint(model: Any, folder: Path) -> None:

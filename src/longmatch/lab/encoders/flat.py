@@ -108,9 +108,40 @@ class PieceBatch:
         """Copy the text to a device."""
         return replace(self, text=self.text.to(device))
 
-    def _runs(self, counts: Tensor, budget: int) -> Iterator[tuple[int, int]]:
-        """Runs of documents of `counts` pieces each, at most `budget` tokens together; a longer one is its own run."""
-        return groups_within(offsets_of(self.text.lengths)[offsets_of(counts)].diff(), budget)
+
+@dataclass(frozen=True)
+class DocumentPieces(PieceBatch):
+    """The pieces of documents, and how many each document has; there are no padding pieces."""
+
+    counts: Tensor  # (documents,) pieces of each
+
+    def __len__(self) -> int:
+        """Number of documents."""
+        return len(self.counts)
+
+    @property
+    def lengths(self) -> Tensor:
+        """The tokens of each piece without the two special ones: (pieces,)."""
+        return self.text.lengths - 2
+
+    @property
+    def position(self) -> Tensor:
+        """The position of each piece in its document: (pieces,)."""
+        starts = torch.repeat_interleave(offsets_of(self.counts)[:-1], self.counts)
+        return to_device(torch.arange(len(starts)) - starts, self.device)
+
+    def runs(self, budget: int) -> Iterator[tuple[int, int]]:
+        """Runs of documents of at most `budget` tokens together; a longer document is a run by itself."""
+        return groups_within(offsets_of(self.text.lengths)[offsets_of(self.counts)].diff(), budget)
+
+    def between(self, first: int, last: int) -> Self:
+        """The documents first:last."""
+        start, end = offsets_of(self.counts)[[first, last]].tolist()
+        return replace(self, text=self.text.between(start, end), counts=self.counts[first:last])
+
+    def groups(self, budget: int) -> Iterator[Self]:
+        """The batch in runs of documents of at most `budget` tokens."""
+        return (self.between(*run) for run in self.runs(budget))
 
 
 def mean_pool(hidden: Tensor, mask: Tensor) -> Tensor:

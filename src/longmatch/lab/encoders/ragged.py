@@ -1,11 +1,13 @@
 """torch's segment reductions: importing this lets `longmatch.ragged` take tensors, on any device and with gradients."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
 
 from longmatch.ragged import Floats, array_namespace, as_numbers
 from longmatch.ragged import segment_max as maximum_of_segments
@@ -164,3 +166,32 @@ def fetch_async(tensor: Tensor) -> Callable[[], Tensor]:
         return copied
 
     return wait
+
+
+@dataclass(frozen=True)
+class PackedOrder:
+    """The order in which a recurrent network reads runs of rows without padding; that of torch's `pack_sequence`.
+
+    One index_select picks all rows, where a loop over runs would make a GPU wait for the CPU. All tensors are there.
+    """
+
+    index: Tensor  # (rows,) the rows in the order in which they are read
+    sizes: Tensor  # (steps,) rows read at each step
+    runs: Tensor  # (runs,) the runs, longest first
+
+    @staticmethod
+    def of(offsets: Tensor) -> "PackedOrder":
+        """The order for runs that begin at these rows, and the end."""
+        lengths, runs = offsets.diff().sort(descending=True, stable=True)
+        steps = torch.arange(int(lengths[0]))[:, None]
+        exists = steps < lengths  # (steps, runs)
+        return PackedOrder((offsets[:-1][runs] + steps)[exists], exists.sum(1), runs)
+
+    def pack(self, rows: Tensor) -> PackedSequence:
+        """The rows as torch's recurrent networks take them."""
+        runs, inverse = to_device(self.runs, rows.device), to_device(self.runs.argsort(), rows.device)
+        return PackedSequence(rows.index_select(0, to_device(self.index, rows.device)), self.sizes, runs, inverse)
+
+    def unpack(self, packed: PackedSequence) -> Tensor:
+        """A recurrent network's outputs in the order of the rows."""
+        return packed.data.index_select(0, to_device(self.index.argsort(), packed.data.device))

@@ -12,9 +12,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from longmatch.lab.encoders.ragged import to_device
-from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.lab.training.labelled_recipe import LabelledRecipe, LabelledSettings, cosine_measures
-from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens
 from longmatch.units.tokens import Ints
 
@@ -83,10 +81,8 @@ class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
     options: BiEncoderSettings
     layout: DocumentLayout[D]
 
-    def __init__(
-        self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
-    ) -> None:
-        super().__init__(data, model, tokenizer, settings, options)
+    def prepare(self) -> None:
+        """Lay documents out as the model reads them."""
         self.layout = self._layout()
 
     @abstractmethod

@@ -1,13 +1,14 @@
 """Base class of the recipes that learn from labelled pairs: data, batches, saving, card."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
-from torch import Tensor, from_numpy
+import torch
+from torch import Tensor, from_numpy, nn
 from torch.nn.functional import normalize
 
 from longmatch.encoders.pretrained import DEFAULT_NAME
@@ -44,6 +45,10 @@ class LabelledRecipe(Recipe[B], Generic[B]):
         self.pairs, self.held_out = data.pairs("train"), data.pairs("validation")
         self._rows = self._training_rows()
         self._epochs = EpochSampler(len(self._rows), max(1, settings.documents // 2), settings.seed)
+        self.prepare()
+
+    def prepare(self) -> None:
+        """What else a recipe does before the first step."""
 
     @classmethod
     @abstractmethod
@@ -126,3 +131,16 @@ def pair_measures(scores: npt.NDArray[np.float64], labels: Ints) -> dict[str, fl
         "accuracy": float(((scores >= threshold) == labels).mean()),
         "threshold": float(threshold),
     }
+
+
+def classification_backward(groups: Iterable[tuple[Tensor, Tensor]], label: Tensor) -> dict[str, Tensor]:
+    """Add the gradient of a batch's mean cross-entropy, given as the logits and labels of its groups; return the loss.
+
+    `label` are the labels of the whole batch: (pairs,).
+    """
+    total = torch.zeros((), device=label.device)
+    for logits, part in groups:
+        loss = nn.functional.cross_entropy(logits.float(), part, reduction="sum") / len(label)
+        loss.backward()  # type: ignore[no-untyped-call]
+        total += loss.detach()
+    return {"loss": total}

@@ -6,8 +6,8 @@ import torch
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.bert_pli import ParagraphGrid, PliMatcher, PliModel
-from longmatch.lab.baselines.cross.encoder import PairReader, layout_for, read
-from longmatch.lab.baselines.cross.selection import CrossBatch, Opening
+from longmatch.lab.baselines.cross.encoder import read
+from longmatch.lab.baselines.cross.selection import CrossBatch
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.models.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge
@@ -77,10 +77,10 @@ def test_a_pair_is_what_a_plain_loop_over_its_paragraphs_makes_of_it_whatever_is
 
 
 @torch.no_grad()
-def test_the_state_of_a_token_is_the_mean_over_the_paragraphs_it_is_read_with(model):
+def test_the_state_of_a_token_is_the_mean_over_the_paragraphs_it_is_read_with(model, tiny_bert):
     one, other = SIDES[0]
-    reader = PairReader(model, layout_for(model, Opening(), (2, 3)))
-    mine, theirs = reader.states((np.array(one), np.array(other)))
+    matcher = PliMatcher(model, open_tokenizer(str(tiny_bert)), "float32")
+    mine, theirs = matcher.states((np.array(one), np.array(other)))
     assert len(mine) == len(one) and len(theirs) == len(other)
     wanted = []
     for b in cut(other):

@@ -1,7 +1,6 @@
 """Why the cross-encoder gives a pair its score."""
 
 import copy
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import torch
 
 from longmatch.documents import Draft
 from longmatch.lab.baselines.cross.encoder import margins
-from longmatch.lab.baselines.cross.matcher import contributions, sentence_vectors
+from longmatch.lab.baselines.cross.matcher import CrossMatcher, contributions, sentence_vectors
 from longmatch.lab.baselines.cross.selection import CrossBatch
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.test_matcher import DrawnMatcher
@@ -57,7 +56,7 @@ def test_a_contribution_is_what_the_margin_loses_without_the_sentence(matcher, t
     wanted = [whole - margin(ids_of(a, i), ids_of(b)) for i in range(3)]
     wanted += [whole - margin(ids_of(a), ids_of(b, i)) for i in range(4)]
     assert max(wanted) > 0
-    found = contributions(matcher._reader, tokens, matcher.layout.excerpts(tokens, [0]))
+    found = contributions(matcher, tokens, matcher.layout.excerpts(tokens, [0]))
     np.testing.assert_allclose(np.concatenate(found), np.maximum(wanted, 0), atol=1e-4)
 
 
@@ -72,12 +71,12 @@ def test_contributions_sum_to_one_and_name_sentences_of_both_documents(matcher, 
 
 def test_a_pair_that_nothing_speaks_for_is_explained_all_the_same(matcher, pair, tokens):
     excerpts = matcher.layout.excerpts(tokens, [0])
-    before = np.concatenate(contributions(matcher._reader, tokens, excerpts))
-    turned = replace(matcher._reader, model=tiny_turned(matcher))
+    before = np.concatenate(contributions(matcher, tokens, excerpts))
+    turned = CrossMatcher(tiny_turned(matcher), matcher.tokenizer, matcher.precision)
     after = np.concatenate(contributions(turned, tokens, excerpts))
     assert before.max() > 0 and after.max() > 0 and after.min() >= 0
     single = tokenize(document("c", "Rain."), matcher.tokenizer.backend_tokenizer)
-    for reader in (matcher._reader, turned):
+    for reader in (matcher, turned):
         one = (single, single)
         gains = np.concatenate(contributions(reader, one, matcher.layout.excerpts(one, [0])))
         assert gains.max() > 0 and gains.min() >= 0
@@ -103,7 +102,7 @@ def test_a_sentence_is_the_mean_of_its_tokens_states(matcher, tokens):
     states = torch.stack(layers).mean(0)[0]
     first, last = tokens[1].sentence_offsets[1:3]  # the second sentence of b
     wanted = torch.nn.functional.normalize(states[len(a) + 2 + first : len(a) + 2 + last].mean(0), dim=0)
-    found = sentence_vectors(matcher._reader, tokens, matcher.layout.excerpts(tokens, [0]))
+    found = sentence_vectors(matcher, tokens, matcher.layout.excerpts(tokens, [0]))
     assert [len(side) for side in found] == [3, 4]
     torch.testing.assert_close(found[1][1], wanted, atol=1e-5, rtol=1e-4)
 

@@ -11,23 +11,22 @@ from scipy.sparse import csr_array
 from torch import nn
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.baselines.cross.encoder import CrossModel, PairReader, layout_for, read
+from longmatch.lab.baselines.cross.encoder import CrossModel, read
 from longmatch.lab.baselines.cross.match_ignition import (
     IgnitionMatcher,
     IgnitionModel,
     LayerWords,
     attention,
     best_within,
-    central_sentences,
-    central_words,
     check_backbone,
     joint_pagerank,
-    pagerank,
     special_places,
     word_ranks,
 )
-from longmatch.lab.baselines.cross.selection import CrossBatch, Opening
+from longmatch.lab.baselines.cross.matcher import CrossMatcher
+from longmatch.lab.baselines.cross.selection import CrossBatch
 from longmatch.lab.encoders.checkpoint import open_tokenizer
+from tests.lab.baselines.cross.plain_pagerank import central_sentences, central_words, pagerank
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 SIDES = [(range(10, 25), range(30, 42)), (range(12, 15), range(50, 59)), ([20], [21, 22])]
@@ -205,7 +204,8 @@ def test_a_filter_that_keeps_all_words_changes_nothing(backbone, request):
     batch = batch_of(SIDES)
     torch.testing.assert_close(read(filtering, batch).logits, read(plain, batch).logits, atol=1e-5, rtol=1e-4)
     row = tuple(np.array(side) for side in SIDES[0])
-    states = (PairReader(model, layout_for(model, Opening(), (2, 3))).states(row) for model in (plain, filtering))
+    tokenizer = open_tokenizer(str(folder))
+    states = (CrossMatcher(model, tokenizer, "float32").states(row) for model in (plain, filtering))
     for one, other in zip(*states, strict=True):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
 

@@ -1,6 +1,7 @@
 """The cross-encoder as a matcher, with tiny random models."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -34,8 +35,9 @@ class Drawn(Selection):
 class DrawnMatcher(CrossMatcher):
     """Reads drawn sentences."""
 
-    def selection(self):
-        return Drawn()
+    def __init__(self, *opened):
+        super().__init__(*opened)
+        self.layout = replace(self.layout, selection=Drawn())
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The cross-encoder learns to tell pairs apart, and opens as what was trained."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,8 +34,9 @@ class SentenceOfTheView(Selection):
 class ViewRecipe(CrossRecipe):
     """Reads another sentence in every view."""
 
-    def _selection(self):
-        return SentenceOfTheView()
+    def __init__(self, *opened):
+        super().__init__(*opened)
+        self.layout = replace(self.layout, selection=SentenceOfTheView())
 
 
 @pytest.fixture(scope="module")

@@ -95,7 +95,7 @@ def test_the_contrastive_batch_knows_every_match_among_its_documents(recipe):
 
 
 def test_the_opening_is_as_long_as_asked_and_no_longer_than_the_backbone_reads(recipe):
-    assert recipe().limit == 62 and recipe(opening=20).limit == 18
+    assert recipe().layout.limit == 62 and recipe(opening=20).layout.limit == 18
     assert recipe(opening=20).draw(0).documents.lengths.max() == 20
     assert recipe(TrainingSettings(max_tokens=5)).draw(0).documents.lengths.max() == 7
     with pytest.raises(LongmatchError, match="opening is 2; it must be 3 or more"):
@@ -105,13 +105,13 @@ def test_the_opening_is_as_long_as_asked_and_no_longer_than_the_backbone_reads(r
 def test_the_packaged_model_reads_512_tokens_though_its_folder_says_256(made, tmp_path):
     recipe = FirstTokensRecipe.make([made], tmp_path / "cache", TrainingSettings(), FirstTokensSettings())
     recipe.save(tmp_path / "saved")
-    assert recipe.limit == Backbone.load(str(tmp_path / "saved")).max_tokens == 510
+    assert recipe.layout.limit == Backbone.load(str(tmp_path / "saved")).max_tokens == 510
 
 
 def test_the_saved_folder_reads_no_more_than_max_tokens_let_training_read(recipe, tmp_path):
     made = recipe(TrainingSettings(max_tokens=20))
     made.save(tmp_path / "saved")
-    assert made.limit == Backbone.load(str(tmp_path / "saved")).max_tokens == 20
+    assert made.layout.limit == Backbone.load(str(tmp_path / "saved")).max_tokens == 20
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longmatch.lab.baselines.siamese.token_networks import AttentiveGRU, ContextAttention, run_recurrence
-from longmatch.lab.encoders.ragged import offsets_of
+from longmatch.lab.baselines.siamese.token_networks import AttentiveGRU, ContextAttention
+from longmatch.lab.encoders.ragged import PackedOrder, offsets_of
 
 RUNS = st.lists(st.integers(1, 7), min_size=1, max_size=6)
 
@@ -15,7 +15,8 @@ RUNS = st.lists(st.integers(1, 7), min_size=1, max_size=6)
 def test_every_run_is_read_alone(lengths):
     torch.manual_seed(0)
     gru, rows = torch.nn.GRU(3, 2, bidirectional=True), torch.randn(sum(lengths), 3)
-    found = run_recurrence(gru, rows, torch.tensor(lengths))
+    order = PackedOrder.of(offsets_of(torch.tensor(lengths)))
+    found = order.unpack(gru(order.pack(rows))[0])
     wanted = torch.cat([gru(run[:, None])[0][:, 0] for run in rows.split(lengths)])
     assert torch.allclose(found, wanted, atol=1e-6)
 

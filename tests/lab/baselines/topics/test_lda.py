@@ -73,7 +73,7 @@ def test_documents_of_a_topic_are_more_alike_than_of_two(lda, fitted):
 
 
 def test_coherence_chooses_the_number_of_topics_there_are(fitted):
-    assert fitted[1].lda.topics == TOPICS
+    assert fitted[1].topics.topics == TOPICS
 
 
 def test_a_query_of_its_own_finds_its_topic(lda, fitted):
@@ -116,7 +116,7 @@ def test_documents_with_no_telling_word_score_0(lda):
 
 
 def test_the_words_of_a_topic_are_chances(fitted):
-    lda: Lda = fitted[1].lda
+    lda: Lda = fitted[1].topics
     np.testing.assert_allclose(lda.words.sum(1), 1.0)
     np.testing.assert_allclose(fitted[1].proportions.sum(1), 1.0)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from longmatch.lab import matchers
+from longmatch.lab import explanation
 from longmatch.lab.papers.colde.explanation import contributions
 from tests.lab.papers.colde.tiny_colde import tiny_matcher
 
@@ -48,7 +48,7 @@ def test_a_chunk_contributes_the_mean_of_what_it_takes_away_and_what_it_brings_a
 
 
 def test_neighbours_are_left_out_together_where_there_are_very_many_chunks(matcher, encodings, monkeypatch):
-    monkeypatch.setattr(matchers, "MOST_RUNS", 4)
+    monkeypatch.setattr(explanation, "MOST_RUNS", 4)
     a, b = encodings
     runs = [run.tolist() for run in np.array_split(np.arange(len(a.section_ids)), 4)]
     assert contributions(matcher.model, a, b) == pytest.approx(slow_contributions(matcher.model, a, b, runs), abs=1e-5)

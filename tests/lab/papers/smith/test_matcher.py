@@ -10,7 +10,7 @@ import torch
 import longmatch
 from longmatch.documents import Draft
 from longmatch.errors import LongmatchError, LongmatchWarning
-from longmatch.lab import matchers
+from longmatch.lab import explanation
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
 from longmatch.lab.papers.smith.matcher import SmithMatcher, contributions
@@ -139,7 +139,7 @@ def test_a_block_contributes_the_mean_of_what_it_takes_away_and_what_it_brings_a
 
 
 def test_neighbours_are_left_out_together_where_there_are_very_many_blocks(matcher, pair, monkeypatch):
-    monkeypatch.setattr(matchers, "MOST_RUNS", 4)
+    monkeypatch.setattr(explanation, "MOST_RUNS", 4)
     a, b = matcher.encode(pair)
     runs = [run.tolist() for run in np.array_split(np.arange(len(a.vectors)), 4)]
     assert contributions(matcher.model, a, b) == pytest.approx(slow_contributions(matcher, a, b, runs), abs=1e-5)

@@ -112,7 +112,8 @@ def test_a_trained_folder_keeps_its_pooling(tiny_bert, themes, tmp_path):
     settings = {"steps": 1, "documents": 16, "tokens_at_once": 10**6}
     first = train("smith-pretrain", themes, tmp_path / "pre", tokenizer=str(tiny_bert), **settings, **TINY)
     out = train("smith", themes, tmp_path / "out", pretrained=str(first), centred=True, **settings, **pooled)
-    from longmatch.lab.papers.smith.encoder import open_smith
+    from longmatch.lab.matchers import open_trained
+    from longmatch.lab.papers.smith.encoder import SmithModel
 
-    config = open_smith(out)[0].config
+    config = open_trained(SmithModel, out)[0].config
     assert {key: getattr(config, key) for key in pooled} == pooled

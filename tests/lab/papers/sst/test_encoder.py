@@ -3,8 +3,10 @@
 import pytest
 import torch
 
-from longmatch.lab.baselines.cross.encoder import PairReader, layout_for, margins, read
-from longmatch.lab.baselines.cross.selection import CrossBatch, Opening
+from longmatch.lab.baselines.cross.encoder import margins, read
+from longmatch.lab.baselines.cross.matcher import CrossMatcher
+from longmatch.lab.baselines.cross.selection import CrossBatch
+from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.papers.sst.encoder import SstModel, split_sides
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
@@ -68,8 +70,8 @@ def test_dual_vectors_read_without_padding_are_those_of_padded_rows(model, batch
     torch.testing.assert_close(found[0], found[1], atol=1e-5, rtol=1e-4)
 
 
-def test_the_dual_states_of_tokens_know_nothing_of_the_other_document(model):
-    reader = PairReader(model, layout_for(model, Opening(), (2, 3)))
+def test_the_dual_states_of_tokens_know_nothing_of_the_other_document(model, tiny_bert):
+    reader = CrossMatcher(model, open_tokenizer(str(tiny_bert)), "float32")
     a, b = (torch.tensor(side).numpy() for side in SIDES[0])
     for states, ids in zip(reader.states((a, b)), SIDES[0], strict=True):
         wanted = torch.stack(alone(model, ids).hidden_states).mean(0)[0, 1:-1]

@@ -152,10 +152,10 @@ def test_with_attention_all_views_are_one_score_and_explained_by_what_each_count
     assert logit(match.score) == pytest.approx(wanted[0], abs=1e-4)
     assert sum(one.contribution for one in match.alignments) == pytest.approx(1)
     rows = matcher.layout.rows(tokens, matcher.layout.excerpts(tokens, range(3)))
-    shares = matcher._reader.view_weights(rows).numpy()
+    shares = matcher.view_weights(rows).numpy()
     assert shares.sum() == pytest.approx(1) and len(set(shares.round(4))) == 3
     # The classifier is linear: what attention makes of three views is the mean of their margins, so weighted.
-    assert shares @ matcher._reader.margins(rows).numpy() == pytest.approx(wanted[0], abs=1e-4)
+    assert shares @ matcher.margins(rows).numpy() == pytest.approx(wanted[0], abs=1e-4)
 
 
 def test_a_saved_model_with_attention_opens_and_scores_the_same(tiny_bert, pair, tmp_path):

@@ -35,26 +35,16 @@ class CigConfig(PretrainedConfig):  # type: ignore[misc]
     """
 
     model_type = "longmatch-cig"
-
-    def __init__(
-        self,
-        siamese: bool = True,
-        vocabulary: int = 30_522,
-        word_width: int = 384,
-        channels: int = 128,
-        hidden: int = 128,
-        layers: int = 2,
-        dropout: float = 0.1,
-        keywords: int = KEYWORDS,
-        known_words: int = 0,
-        threshold: float | None = None,
-        **others: Any,
-    ) -> None:
-        self.siamese = siamese
-        self.vocabulary, self.word_width, self.channels = vocabulary, word_width, channels
-        self.hidden, self.layers, self.dropout = hidden, layers, dropout
-        self.keywords, self.known_words, self.threshold = keywords, known_words, threshold
-        super().__init__(**others)
+    siamese: bool = True
+    vocabulary: int = 30_522
+    word_width: int = 384
+    channels: int = 128
+    hidden: int = 128
+    layers: int = 2
+    dropout: float = 0.1
+    keywords: int = KEYWORDS
+    known_words: int = 0
+    threshold: float | None = None
 
 
 class GraphLayer(nn.Module):
@@ -118,7 +108,10 @@ class CigModel(FromEmbeddings, PreTrainedModel):  # type: ignore[misc]
     def forward(self, batch: GraphBatch, **unused: Any) -> Tensor:
         """The logits of each pair; the second class is a match: (pairs, 2)."""
         with torch.autocast(batch.ids.device.type, enabled=False):
-            nodes = torch.cat([self._siamese(batch), batch.features], 1) if self.config.siamese else batch.features
+            nodes = batch.features
+            if self.config.siamese:
+                x, y = self._texts(batch).unflatten(0, (-1, 2)).unbind(1)  # (nodes, channels) of either document
+                nodes = torch.cat([self.matched(torch.cat([(x - y).abs(), x * y], dim=1)).relu(), nodes], dim=1)
             for layer in self.layers:
                 nodes = layer(nodes, batch.edges, batch.weights)
             pooled = segment_mean(nodes, offsets_of(batch.nodes).to(nodes.device))
@@ -128,12 +121,6 @@ class CigModel(FromEmbeddings, PreTrainedModel):  # type: ignore[misc]
 
     def _init_weights(self, module: nn.Module) -> None:
         """Keep torch's initial values: those for deep transformers are too small for such networks."""
-
-    def _siamese(self, batch: GraphBatch) -> Tensor:
-        """The siamese features of each concept: (nodes, hidden)."""
-        x, y = self._texts(batch).unflatten(0, (-1, 2)).unbind(1)  # (nodes, channels) of either document
-        features: Tensor = self.matched(torch.cat([(x - y).abs(), x * y], dim=1)).relu()
-        return features
 
     def _texts(self, batch: GraphBatch) -> Tensor:
         """The maxima of the convolution over each text, 0 for an empty one: (texts, channels).
@@ -147,3 +134,10 @@ class CigModel(FromEmbeddings, PreTrainedModel):  # type: ignore[misc]
         row = words.new_zeros(len(batch.ids) + len(lengths) + WINDOW, words.shape[1]).index_copy(0, position, words)
         features = self.convolution(row.T[None])[0].T[position].relu()
         return segment_max(features, offsets_of(lengths).to(device)).clamp(min=0)  # -inf for an empty text
+
+
+@torch.no_grad()
+def margins(model: CigModel, batch: GraphBatch) -> Tensor:
+    """The logit of a match minus that of a non-match: (pairs,), on the CPU."""
+    logits = model(batch.to(model.device)).double().cpu()
+    return torch.as_tensor(logits[:, 1] - logits[:, 0])

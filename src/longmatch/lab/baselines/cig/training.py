@@ -8,19 +8,23 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from cachetools import LRUCache
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.lab.baselines.cig.concepts import KEYWORDS, ConceptGraph, ConceptGraphBuilder, GraphBatch, PairGraph
-from longmatch.lab.baselines.cig.encoder import CigConfig, CigModel
-from longmatch.lab.baselines.cig.matcher import margins, match_probabilities
+from longmatch.lab.baselines.cig.encoder import CigConfig, CigModel, margins
 from longmatch.lab.baselines.siamese.token_networks import EmbeddingInit
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.encoders.flat import groups_within
+from longmatch.lab.matchers import match_probability
 from longmatch.lab.training.data.labels import PairTable
-from longmatch.lab.training.data.training_data import TrainingData
-from longmatch.lab.training.labelled_recipe import LabelledRecipe, pair_measures, validation_rows
+from longmatch.lab.training.labelled_recipe import (
+    LabelledRecipe,
+    classification_backward,
+    pair_measures,
+    validation_rows,
+)
 from longmatch.lab.training.settings import TrainingSettings, at_least, below_one
 from longmatch.lab.words import TokenWords, WordMatrixCache
 from longmatch.lexical.frequencies import Frequencies
@@ -88,13 +92,11 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
     model: CigModel
     options: CigSettings
 
-    def __init__(
-        self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
-    ) -> None:
-        super().__init__(data, model, tokenizer, settings, options)
-        words = TokenWords.of(tokenizer.backend_tokenizer)
+    def prepare(self) -> None:
+        """Count the words of the training documents; graphs are built from then on."""
+        words = TokenWords.of(self.tokenizer.backend_tokenizer)
         self.model.store_frequencies(self._frequencies(words))
-        matrices = WordMatrixCache(words.words)
+        matrices, options = WordMatrixCache(words.words), self.options
         self.concepts = ConceptGraphBuilder(matrices, self.model.frequencies, options.keywords, options.siamese)
         self._recent: LRUCache[tuple[int, int], ConceptGraph] = LRUCache(CACHED_GRAPHS)
 
@@ -115,19 +117,14 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
 
     def backward(self, model: PreTrainedModel, batch: LabelledGraphs) -> dict[str, Tensor]:
         """The mean cross-entropy of the pairs, accumulated group by group."""
-        total = torch.zeros((), device=batch.label.device)
-        for graphs, label in batch.groups(self.tokens_per_pass):
-            loss = nn.functional.cross_entropy(self.model(graphs), label, reduction="sum") / len(batch.label)
-            loss.backward()  # type: ignore[no-untyped-call]
-            total += loss.detach()
-        return {"loss": total}
+        groups = ((self.model(graphs), label) for graphs, label in batch.groups(self.tokens_per_pass))
+        return classification_backward(groups, batch.label)
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """Measures of the validation pairs' probabilities; average precision selects the weights."""
-        probabilities = match_probabilities(
-            torch.cat([margins(self.model, graphs) for graphs, _ in self._held_out.groups(self.tokens_per_pass)])
-        )
-        return pair_measures(probabilities, self._held_out.label.numpy())
+        groups = self._held_out.groups(self.tokens_per_pass)
+        probabilities = match_probability(torch.cat([margins(self.model, graphs) for graphs, _ in groups]))
+        return pair_measures(probabilities.double().numpy(), self._held_out.label.numpy())
 
     @cached_property
     def _held_out(self) -> LabelledGraphs:
@@ -135,15 +132,14 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
         return LabelledGraphs(self._graphs(self.held_out, rows), torch.from_numpy(self.held_out.label[rows]))
 
     def _graphs(self, table: PairTable, rows: Ints) -> list[PairGraph]:
-        pairs = np.stack([table.source[rows], table.target[rows]], axis=1).tolist()
-        return [self._graph(source, target) for source, target in pairs]
-
-    def _graph(self, source: int, target: int) -> PairGraph:
-        """The graph of two documents; concepts are cached."""
-        pair = self._tokens(source), self._tokens(target)
-        if (concepts := self._recent.get((source, target))) is None:
-            concepts = self._recent[source, target] = self.concepts.graph(*pair)
-        return self.concepts.pair_graph(concepts, *pair)
+        """The graphs of pairs; their concepts are cached."""
+        graphs = []
+        for key in zip(table.source[rows].tolist(), table.target[rows].tolist(), strict=True):
+            pair = self._tokens(key[0]), self._tokens(key[1])
+            if (concepts := self._recent.get(key)) is None:
+                concepts = self._recent[key] = self.concepts.graph(*pair)
+            graphs.append(self.concepts.pair_graph(concepts, *pair))
+        return graphs
 
     def _tokens(self, number: int) -> Tokens:
         return self.data.tokens[number].truncated(self.settings.max_tokens)

@@ -7,7 +7,7 @@ Pairs are laid out as the cross-encoder's, and split into pairs of paragraphs in
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -29,10 +29,9 @@ class PliConfig(CrossConfig):
     """
 
     model_type = "longmatch-bert-pli"
-
-    def __init__(self, side_tokens: int = 768, paragraph_tokens: int = 128, hidden: int = 256, **others: Any) -> None:
-        self.paragraph_tokens, self.hidden = paragraph_tokens, hidden
-        super().__init__(side_tokens=side_tokens, **others)
+    side_tokens: int = 768
+    paragraph_tokens: int = 128
+    hidden: int = 256
 
 
 class PliModel(CrossModel):
@@ -157,10 +156,6 @@ class PliSettings(CrossSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         at_least(self, paragraph_tokens=1, hidden=1)
-
-    def model(self, max_tokens: int | None) -> dict[str, Any]:
-        """The settings that go into the model's config."""
-        return super().model(max_tokens) | {"paragraph_tokens": self.paragraph_tokens, "hidden": self.hidden}
 
 
 class PliRecipe(CrossRecipe):

@@ -1,27 +1,24 @@
 """The cross-encoder: BERT's pair classification (Devlin et al., 2019, section 4.1), two texts in one input."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers import AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
-from longmatch.lab.baselines.cross.selection import CrossBatch, PairLayout, Selection
-from longmatch.lab.encoders.backbone import Precision
-from longmatch.lab.encoders.checkpoint import open_checkpoint
+from longmatch.lab.baselines.cross.selection import CrossBatch, Opening, PairLayout, Selection
+from longmatch.lab.encoders.checkpoint import nested_config, open_checkpoint
 from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.packed.bert import forward_rows, uses_packing
 from longmatch.lab.matchers import match_probability
-from longmatch.units.tokens import Ints
 
+SPECIALS = 3  # [CLS] a [SEP] b [SEP]
 ViewPooling = Literal["max", "mean", "by-task"]
 Readout = Literal["pooler", "fresh", "mean"]
-SPECIALS = 3  # [CLS] a [SEP] b [SEP]
 
 
 class CrossConfig(PretrainedConfig):  # type: ignore[misc]
@@ -39,29 +36,14 @@ class CrossConfig(PretrainedConfig):  # type: ignore[misc]
     """
 
     model_type = "longmatch-cross"
-
-    def __init__(
-        self,
-        backbone: dict[str, Any] | None = None,
-        side_tokens: int = 256,
-        dropout: float = 0.1,
-        views: int = 1,
-        pool: ViewPooling = "max",
-        seed: int = 0,
-        threshold: float | None = None,
-        readout: Readout = "pooler",
-        **others: Any,
-    ) -> None:
-        self.backbone = backbone
-        self.side_tokens, self.dropout = side_tokens, dropout
-        self.views, self.pool, self.seed = views, pool, seed
-        self.threshold, self.readout = threshold, readout
-        super().__init__(**others)
-
-    def backbone_config(self) -> PretrainedConfig:
-        """The backbone's configuration."""
-        facts = dict(self.backbone or {})
-        return AutoConfig.for_model(facts.pop("model_type", "bert"), **facts)
+    backbone: dict[str, Any] | None = None
+    side_tokens: int = 256
+    dropout: float = 0.1
+    views: int = 1
+    pool: ViewPooling = "max"
+    seed: int = 0
+    threshold: float | None = None
+    readout: Readout = "pooler"
 
 
 @dataclass
@@ -88,7 +70,7 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
 
     def __init__(self, config: CrossConfig) -> None:
         super().__init__(config)
-        inner = config.backbone_config()
+        inner = nested_config(config.backbone)
         self.backbone = AutoModel.from_config(inner, trust_remote_code=False)
         if getattr(self.backbone, "pooler", None) is not None:
             self.backbone.pooler = None  # replaced by the dense layer below
@@ -124,6 +106,14 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
         """Tokens read of each document: as configured, or half of what the backbone's positions allow."""
         positions, wanted = max_positions(self.backbone), int(self.config.side_tokens)
         return wanted if positions is None else min(wanted, (positions - SPECIALS) // 2)
+
+    def selection(self, tokenizer: Any) -> Selection:
+        """The sentences of a pair that are read: the openings; subclasses select others."""
+        return Opening()
+
+    def layout(self, selection: Selection, specials: tuple[int, int]) -> PairLayout:
+        """How pairs are laid out."""
+        return PairLayout(selection, self.side_limit, specials, int(self.config.seed))
 
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor, **unused: Any) -> CrossOutput:
         """Classify pairs (pairs, tokens); `types` is 1 for the tokens of the second document."""
@@ -169,11 +159,6 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
         return {"input_ids": ids, "attention_mask": mask.long(), **token_types}
 
 
-def layout_for(model: CrossModel, selection: Selection, specials: tuple[int, int]) -> PairLayout:
-    """How pairs are laid out for a model."""
-    return PairLayout(selection, model.side_limit, specials, int(model.config.seed))
-
-
 def read(model: CrossModel, batch: CrossBatch) -> CrossOutput:
     """The vectors and logits of a batch's rows, in order; of its pairs if their views are joined."""
     vectors = batch.text.encode_each(lambda ids, mask, rows: model.pooled(ids, mask, batch.types(rows, mask)))
@@ -195,45 +180,6 @@ def uses_max(pool: ViewPooling, for_ranking: bool = False) -> bool:
     return pool == "max" or (pool == "by-task" and not for_ranking)
 
 
-def pool_views(margins: Tensor, pool: ViewPooling, for_ranking: bool = False) -> Tensor:
-    """Combine the views of each pair: (pairs, views) -> (pairs,), SST equations 11 and 12."""
-    return margins.amax(1) if uses_max(pool, for_ranking) else margins.mean(1)
-
-
 def match_probabilities(margins: Tensor, pool: ViewPooling, for_ranking: bool = False) -> Tensor:
-    """The probability of a match, from the margins of a pair's views: (pairs, views) -> (pairs,)."""
-    return match_probability(pool_views(margins, pool, for_ranking))
-
-
-@dataclass(frozen=True)
-class PairReader:
-    """A trained network, the layout of pairs, and the precision of the computation."""
-
-    model: CrossModel
-    layout: PairLayout
-    precision: Precision = "float32"
-
-    def margins(self, rows: Sequence[tuple[Ints, Ints]], joined_views: int = 1) -> Tensor:
-        """The margins of rows of token ids: (rows,), on the CPU; of pairs if `joined_views` rows form one."""
-        with self._autocast():
-            return margins(self.model, CrossBatch.of(rows, self.layout.specials, joined_views))
-
-    @torch.no_grad()
-    def view_weights(self, rows: Sequence[tuple[Ints, Ints]]) -> Tensor:
-        """The weights of rows that are the views of one pair: (rows,), on the CPU; they sum to 1."""
-        with self._autocast():
-            views = read(self.model, CrossBatch.of(rows, self.layout.specials).to(self.model.device)).vectors
-            return self.model.view_weights(views[None])[0].mean(1).double().cpu()
-
-    @torch.no_grad()
-    def states(self, row: tuple[Ints, Ints]) -> tuple[Tensor, Tensor]:
-        """The state of each token of either side, without special tokens: (tokens, width), on the CPU."""
-        batch = CrossBatch.of([row], self.layout.specials)
-        ids = batch.text.ids[None].to(self.model.device)
-        mask = torch.ones_like(ids, dtype=torch.bool)
-        with self._autocast():
-            states = self.model.states(ids, mask, batch.types(torch.tensor([0]), mask))[0].float().cpu()
-        return states[1 : len(row[0]) + 1], states[len(row[0]) + 2 : -1]
-
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast(self.model.device.type, torch.bfloat16, enabled=self.precision == "bfloat16")
+    """The probability of a match (SST equations 11 and 12), from the margins of views: (pairs, views) -> (pairs,)."""
+    return match_probability(margins.amax(1) if uses_max(pool, for_ranking) else margins.mean(1))

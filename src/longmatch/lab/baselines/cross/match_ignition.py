@@ -8,7 +8,7 @@ attention, averaged over the heads, is a graph over the words, and the share wit
 rows of a batch at once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -26,74 +26,36 @@ from longmatch.lab.training.settings import at_least, positive_share
 from longmatch.lab.words import Floats, WordMatrixCache, word_matrices
 from longmatch.units.tokens import Ints, Tokens
 
-Sides = tuple[Ints, Ints]
-
 DAMPING = 0.85
 UNSEEN = -65504.0  # attention bias of padding: the lowest number of the smallest precision
 STEPS = 50  # of PageRank: attention graphs are dense, so it converges long before
 DECIMALS = 5  # of a rank relative to the mean rank: smaller differences are ties
 
 
-def pagerank(weights: Floats, damping: float = DAMPING, tolerance: float = 1e-10, steps: int = 200) -> Floats:
-    """PageRank of a graph; the ranks sum to 1. `weights[i, j]` is the weight of the edge from i to j, at least 0.
-
-    The walk follows edges in proportion to their weights, and jumps to a random node with probability 1 - damping or
-    from a node without edges. Self-loops are ignored.
-
-    >>> pagerank(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])).round(4)
-    array([0.2568, 0.4865, 0.2568])
-    """
-    count = len(weights)
-    edges = weights.astype(np.float64)
-    np.fill_diagonal(edges, 0.0)
-    total = edges.sum(1, keepdims=True)
-    edges = np.divide(edges, total, out=np.full_like(edges, 1 / max(1, count)), where=total > 0)
-    ranks: Floats = np.full(count, 1 / max(1, count))
-    for _ in range(steps):
-        updated: Floats = damping * (ranks @ edges) + (1 - damping) / max(1, count)
-        if np.abs(updated - ranks).sum() < tolerance:
-            return updated
-        ranks = updated
-    return ranks
-
-
 def joint_pagerank(
-    within: tuple[csr_array, csr_array],
-    between: csr_array,
-    damping: float = DAMPING,
-    tolerance: float = 1e-10,
-    steps: int = 200,
+    within: tuple[csr_array, csr_array], between: csr_array, tolerance: float = 1e-10, steps: int = 200
 ) -> tuple[Floats, Floats]:
-    """PageRank of an undirected graph in two parts: the ranks of each part.
+    """PageRank of an undirected graph in two parts: the ranks of each part, which sum to 1 together.
 
-    `within` holds the weights inside each part, without self-loops, and `between` those from the first part's nodes to
-    the second's. The matrices are sparse.
+    The walk follows edges in proportion to their weights, and jumps to a random node with probability 1 - DAMPING or
+    from a node without edges. `within` holds the weights inside each part, without self-loops, and `between` those from
+    the first part's nodes to the second's. The matrices are sparse.
     """
     (first, second), back = within, between.T.tocsr()
     total = np.concatenate([first.sum(1) + between.sum(1), second.sum(1) + back.sum(1)])
     count, middle = len(total), first.shape[0]
-    scale = np.divide(damping, total, out=np.zeros(count), where=total > 0)
+    scale = np.divide(DAMPING, total, out=np.zeros(count), where=total > 0)
     dangling = total <= 0
     ranks: Floats = np.full(count, 1 / max(1, count))
     for _ in range(steps):
         a, b = np.split(ranks * scale, [middle])
         updated: Floats = np.concatenate([first @ a + between @ b, back @ a + second @ b])
-        updated += (damping * ranks[dangling].sum() + 1 - damping) / max(1, count)
+        updated += (DAMPING * ranks[dangling].sum() + 1 - DAMPING) / max(1, count)
         done = np.abs(updated - ranks).sum() < tolerance
         ranks = updated
         if done:
             break
     return ranks[:middle], ranks[middle:]
-
-
-def central_sentences(ranks: tuple[Floats, Floats], lengths: tuple[Ints, Ints], limit: int, most: int | None) -> Sides:
-    """The most central sentences of each document, as many as fit into `limit` tokens per side, in reading order.
-
-    `ranks` and `lengths` (in tokens) are those of each document's sentences. The paper takes a fixed number per side:
-    `most`.
-    """
-    mine, theirs = (best_within(*side, limit, most) for side in zip(ranks, lengths, strict=True))
-    return mine, theirs
 
 
 def best_within(values: Floats, lengths: Ints, limit: int, most: int | None = None) -> Ints:
@@ -107,19 +69,6 @@ def best_within(values: Floats, lengths: Ints, limit: int, most: int | None = No
     order = np.argsort(-values.round(9), kind="stable")[:most]
     fitting = int((lengths[order].cumsum() <= limit).sum())
     return np.sort(order[: max(1, fitting)]).astype(np.int64)
-
-
-def central_words(attention: Floats, kept: float = 0.9, fixed: Sequence[int] = (0,), damping: float = DAMPING) -> Ints:
-    """The words passed on to the next layer: the most central share `kept`, rounded up, in reading order.
-
-    `attention` is that of one layer, (heads, words, words), with rows summing to 1; the mean over the heads is the
-    graph. The words `fixed` (special tokens) are always kept and not counted.
-    """
-    ranks = pagerank(attention.mean(0), damping)
-    free = np.setdiff1d(np.arange(len(ranks)), fixed)
-    count = int(np.ceil(kept * len(free) - 1e-6))
-    best = free[np.argsort(-ranks[free].round(9), kind="stable")[:count]]
-    return np.sort(np.concatenate([np.asarray(fixed, dtype=np.int64), best]))
 
 
 @dataclass(frozen=True)
@@ -193,7 +142,7 @@ def attention(module: Any, hidden: Tensor, real: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def word_ranks(weights: Tensor, real: Tensor, damping: float = DAMPING) -> Tensor:
+def word_ranks(weights: Tensor, real: Tensor) -> Tensor:
     """PageRank of each row's words, relative to the mean: (rows, words, words) -> (rows, words), 0 for padding.
 
     Self-attention is ignored. From a word that attends to no other, the walk jumps to a random one.
@@ -207,7 +156,7 @@ def word_ranks(weights: Tensor, real: Tensor, damping: float = DAMPING) -> Tenso
         edges = torch.where(total > 0, edges / total.clamp(min=torch.finfo(edges.dtype).tiny), uniform)
         ranks = real.float()
         for _ in range(STEPS):
-            ranks = (damping * (ranks[:, None] @ edges)[:, 0] + 1 - damping) * real
+            ranks = (DAMPING * (ranks[:, None] @ edges)[:, 0] + 1 - DAMPING) * real
         return ranks.round(decimals=DECIMALS)
 
 
@@ -233,9 +182,8 @@ class PageRankSelection(FixedSelection):
         """The sentences with the highest PageRank."""
         first, second = self.matrices(a), self.matrices(b)
         ranks = joint_pagerank((first.within, second.within), first.shared(second))
-        return SelectedSentences(
-            *central_sentences(ranks, (np.diff(a.sentence_offsets), np.diff(b.sentence_offsets)), limit, self.most)
-        )
+        sides = zip(ranks, (a, b), strict=True)
+        return SelectedSentences(*(best_within(of, np.diff(t.sentence_offsets), limit, self.most) for of, t in sides))
 
 
 class IgnitionConfig(CrossConfig):
@@ -247,12 +195,9 @@ class IgnitionConfig(CrossConfig):
     """
 
     model_type = "longmatch-match-ignition"
-
-    def __init__(
-        self, max_sentences: int | None = None, word_filter: bool = False, words_kept: float = 0.9, **others: Any
-    ) -> None:
-        self.max_sentences, self.word_filter, self.words_kept = max_sentences, word_filter, words_kept
-        super().__init__(**others)
+    max_sentences: int | None = None
+    word_filter: bool = False
+    words_kept: float = 0.9
 
 
 class IgnitionModel(CrossModel):
@@ -264,6 +209,10 @@ class IgnitionModel(CrossModel):
         super().__init__(config)
         if config.word_filter:
             check_backbone(self.backbone)
+
+    def selection(self, tokenizer: Any) -> PageRankSelection:
+        """The most central sentences."""
+        return PageRankSelection(word_matrices(tokenizer), self.config.max_sentences)
 
     def layer_words(self, ids: Tensor, mask: Tensor, types: Tensor) -> Iterator[LayerWords]:
         """The remaining words before the first layer and after each."""
@@ -295,10 +244,6 @@ class IgnitionMatcher(CrossMatcher):
     name = "match-ignition"
     Model: ClassVar[type[CrossModel]] = IgnitionModel
 
-    def selection(self) -> PageRankSelection:
-        """Selection by PageRank."""
-        return PageRankSelection(word_matrices(self.tokenizer), self.model.config.max_sentences)
-
 
 @dataclass(frozen=True)
 class IgnitionSettings(CrossSettings):
@@ -307,16 +252,12 @@ class IgnitionSettings(CrossSettings):
     sentences: int | None = None  # read per document; by default as many as fit
     word_filter: bool = True  # each layer of the network drops its least central words
     words_kept: float = 0.9  # the share of words that a layer passes on
+    in_config: ClassVar[Mapping[str, str]] = {"sentences": "max_sentences"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
         at_least(self, sentences=1)
         positive_share(self, "words_kept")
-
-    def model(self, max_tokens: int | None) -> dict[str, Any]:
-        """The settings that go into the model's config."""
-        own = {"max_sentences": self.sentences, "word_filter": self.word_filter, "words_kept": self.words_kept}
-        return super().model(max_tokens) | own
 
 
 class IgnitionRecipe(CrossRecipe):
@@ -325,6 +266,3 @@ class IgnitionRecipe(CrossRecipe):
     name: ClassVar[str] = "match-ignition"
     Settings: ClassVar[type] = IgnitionSettings
     Model: ClassVar[type[CrossModel]] = IgnitionModel
-
-    def _selection(self) -> PageRankSelection:
-        return PageRankSelection(word_matrices(self.tokenizer), self.model.config.max_sentences)

@@ -82,10 +82,7 @@ class TransportConfig(CrossConfig):
     """`share`: the share of the shorter document's sentences that is transported."""
 
     model_type = "longmatch-opt-match"
-
-    def __init__(self, share: float = 0.5, **others: Any) -> None:
-        self.share = share
-        super().__init__(**others)
+    share: float = 0.5
 
 
 class TransportModel(CrossModel):
@@ -93,16 +90,16 @@ class TransportModel(CrossModel):
 
     config_class = TransportConfig  # type: ignore[assignment]
 
+    def selection(self, tokenizer: Any) -> TransportSelection:
+        """The sentences transported between the documents."""
+        return TransportSelection(word_matrices(tokenizer), self.config.share)
+
 
 class TransportMatcher(CrossMatcher):
     """The probability that two documents match, from the sentences transported between them."""
 
     name = "opt-match"
     Model: ClassVar[type[CrossModel]] = TransportModel
-
-    def selection(self) -> TransportSelection:
-        """Selection by partial optimal transport."""
-        return TransportSelection(word_matrices(self.tokenizer), self.model.config.share)
 
 
 def _self_similarity_root(matrix: WordMatrix) -> Floats:
@@ -121,10 +118,6 @@ class TransportSettings(CrossSettings):
         super().__post_init__()
         positive_share(self, "share")
 
-    def model(self, max_tokens: int | None) -> dict[str, Any]:
-        """The settings that go into the model's config."""
-        return super().model(max_tokens) | {"share": self.share}
-
 
 class TransportRecipe(CrossRecipe):
     """Sentences are selected by partial optimal transport."""
@@ -132,6 +125,3 @@ class TransportRecipe(CrossRecipe):
     name: ClassVar[str] = "opt-match"
     Settings: ClassVar[type] = TransportSettings
     Model: ClassVar[type[CrossModel]] = TransportModel
-
-    def _selection(self) -> TransportSelection:
-        return TransportSelection(word_matrices(self.tokenizer), self.model.config.share)

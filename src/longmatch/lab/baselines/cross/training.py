@@ -7,16 +7,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
-from longmatch.lab.baselines.cross.encoder import CrossModel, Readout, layout_for, margins, match_probabilities, read
-from longmatch.lab.baselines.cross.selection import CrossBatch, Opening, Pair, PairLayout, Selection
+from longmatch.lab.baselines.cross.encoder import CrossModel, Readout, margins, match_probabilities, read
+from longmatch.lab.baselines.cross.selection import CrossBatch, Pair, PairLayout
 from longmatch.lab.encoders.checkpoint import open_tokenizer, special_tokens
 from longmatch.lab.training.data.labels import PairTable
-from longmatch.lab.training.data.training_data import TrainingData
-from longmatch.lab.training.labelled_recipe import LabelledRecipe, pair_measures, validation_rows
+from longmatch.lab.training.labelled_recipe import (
+    LabelledRecipe,
+    classification_backward,
+    pair_measures,
+    validation_rows,
+)
 from longmatch.lab.training.recipe import step_rng
 from longmatch.lab.training.settings import TrainingSettings, at_least, below_one
 from longmatch.units.tokens import Ints
@@ -33,14 +37,19 @@ class CrossSettings:
     readout: Readout = "pooler"  # the backbone's own pooler; fresh: a new one; mean: a new one over all states
     swap: bool = False  # in training, exchange the two documents of a random half of the pairs
 
+    of_training: ClassVar[tuple[str, ...]] = ("backbone", "validation_pairs", "swap")  # not in the model's config
+    in_config: ClassVar[Mapping[str, str]] = {}  # what the config calls a setting, where it does otherwise
+
     def __post_init__(self) -> None:
         at_least(self, side_tokens=1, validation_pairs=2)
         below_one(self, "dropout")
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
         """The settings that go into the model's config."""
-        side_tokens = min(self.side_tokens, max_tokens or self.side_tokens)
-        return {"side_tokens": side_tokens, "dropout": self.dropout, "readout": self.readout}
+        named = {
+            self.in_config.get(key, key): value for key, value in vars(self).items() if key not in self.of_training
+        }
+        return named | {"side_tokens": min(self.side_tokens, max_tokens or self.side_tokens)}
 
 
 @dataclass(frozen=True)
@@ -66,10 +75,7 @@ class LabelledRows:
 
 
 class CrossRecipe(LabelledRecipe[LabelledRows]):
-    """Epoch t reads view t of each pair (SST section 3.4); the openings read here are the same in every view.
-
-    Subclasses that read other sentences override `_selection`, as their matchers do.
-    """
+    """Epoch t reads view t of each pair (SST section 3.4); where the model reads openings, all views are the same."""
 
     name: ClassVar[str] = "cross"
     Settings: ClassVar[type] = CrossSettings
@@ -77,12 +83,12 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
     Model: ClassVar[type[CrossModel]] = CrossModel
     model: CrossModel
     options: CrossSettings
+    layout: PairLayout
 
-    def __init__(
-        self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
-    ) -> None:
-        super().__init__(data, model, tokenizer, settings, options)
-        self.layout = layout_for(self.model, self._selection(), special_tokens(tokenizer, locate(options.backbone)))
+    def prepare(self) -> None:
+        """Lay pairs out as the model reads them."""
+        specials = special_tokens(self.tokenizer, locate(self.options.backbone))
+        self.layout = self.model.layout(self.model.selection(self.tokenizer), specials)
 
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: CrossSettings) -> tuple[CrossModel, Any]:
@@ -92,27 +98,20 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
             config = options.model(settings.max_tokens)
             return cls.Model.from_backbone(options.backbone, seed=settings.seed, **config), tokenizer
 
-    def _selection(self) -> Selection:
-        """The selection of sentences to read."""
-        return Opening()
-
     @property
     def training_layout(self) -> PairLayout:
         """How training pairs are laid out: as all others, unless a subclass reads other views in training."""
         return self.layout
 
     def draw(self, step: int) -> LabelledRows:
-        """The pairs of a step, in the view of its epoch."""
-        chosen = self._batch_rows(step)
-        pairs = self._swapped(self._tokens(self.pairs, chosen), step)
+        """The pairs of a step, in the view of its epoch; with `swap` some have source and target exchanged."""
+        chosen, random = self._batch_rows(step), step_rng(self.settings.seed, step)
+        pairs = (
+            (b, a) if self.options.swap and random.random() < 0.5 else (a, b)
+            for a, b in self._tokens(self.pairs, chosen)
+        )
         rows = self.training_layout.lay_out(pairs, self._views(step), self.model.joined_views)
         return LabelledRows(rows, torch.from_numpy(self.pairs.label[chosen]))
-
-    def _swapped(self, pairs: Iterator[Pair], step: int) -> Iterator[Pair]:
-        """The pairs, some of them with source and target exchanged if `swap` is set."""
-        random = step_rng(self.settings.seed, step)
-        for a, b in pairs:
-            yield (b, a) if self.options.swap and random.random() < 0.5 else (a, b)
 
     def is_new(self, parameter: str) -> bool:
         """All layers above the backbone, but a pooler that came with it."""
@@ -125,13 +124,8 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
 
     def backward(self, model: PreTrainedModel, batch: LabelledRows) -> dict[str, Tensor]:
         """The mean cross-entropy of the pairs, accumulated group by group."""
-        total = torch.zeros((), device=batch.label.device)
-        for rows, label in batch.groups(self.tokens_per_pass):
-            loss = nn.functional.cross_entropy(read(self.model, rows).logits.float(), label, reduction="sum")
-            loss = loss / len(batch.label)
-            loss.backward()  # type: ignore[no-untyped-call]
-            total += loss.detach()
-        return {"loss": total}
+        groups = ((read(self.model, rows).logits, label) for rows, label in batch.groups(self.tokens_per_pass))
+        return classification_backward(groups, batch.label)
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """Measures of the validation pairs' probabilities; average precision selects the weights."""

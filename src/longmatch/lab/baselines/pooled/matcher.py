@@ -20,11 +20,11 @@ import numpy as np
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.errors import LongmatchWarning
-from longmatch.matching.align import Evidence, alignments, merge
-from longmatch.matching.match import Coverage, Grid, Level, Match
+from longmatch.lab.explanation import explained_match, group_grid, nearest_evidence
+from longmatch.matching.match import Coverage, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
-from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
-from longmatch.matching.sentences import Sentences
+from longmatch.matching.sentence_vectors import sentence_vectors
+from longmatch.matching.sentences import Groups, Sentences
 from longmatch.models.sdr.matcher import SdrEncoding, SdrMatcher
 from longmatch.models.sdr.score import Paragraphs, weighted_means
 from longmatch.ragged import Array, array_namespace, unit_rows
@@ -77,21 +77,22 @@ class PooledMatcher(Encoder[PooledEncoding, Vectors]):
             warnings.warn(
                 f"The model {self.name} reads only the opening of a document.", LongmatchWarning, stacklevel=3
             )
-        return Match(
-            a=a.sentences.document,
-            b=b.sentences.document,
+        vectors = a.vectors, b.vectors
+        gains = (((e.vectors @ o.vector) * e.weights).clip(min=0).astype(np.float64) for e, o in ((a, b), (b, a)))
+
+        def cosines(mine: Groups, theirs: Groups) -> Vectors:
+            """The cosine of the mean vectors of every two groups."""
+            rows, columns = (weighted_means(e.vectors, e.weights, g.offsets) for e, g in ((a, mine), (b, theirs)))
+            return np.asarray((rows @ columns.T).clip(0, 1))
+
+        return explained_match(
+            (a.sentences, b.sentences),
+            vectors,
+            nearest_evidence(vectors, (next(gains), next(gains))),
+            lambda level: group_grid(a.sentences, b.sentences, level, cosines),
             score=float((a.vector @ b.vector).clip(0, 1)),
-            sections=_grid(a, b, "sections"),
-            alignments=alignments(
-                merge([_gains(a, b)], [_gains(b, a)]),
-                (a.sentences.passage, b.sentences.passage),
-                lambda i, j: pair_cosines(a.vectors, b.vectors, i, j),
-                lambda i, j: (),
-            ),
             model=self.name,
             coverage=Coverage(a.coverage, b.coverage),
-            parts={"meaning": 1.0},
-            grids=lambda level: _grid(a, b, level),
         )
 
     def openings(self, tokens: Sequence[Tokens], progress: Progress | None = None) -> list[PooledEncoding]:
@@ -125,20 +126,6 @@ def mean_matcher(backbone: Backbone | None = None) -> PooledMatcher:
 def _pooled(sentences: Sentences, vectors: Vectors, coverage: float) -> PooledEncoding:
     vector = weighted_means(vectors, sentences.lengths, np.array([0, len(vectors)]))[0]
     return PooledEncoding(sentences, vectors, vector, coverage)
-
-
-def _gains(mine: PooledEncoding, theirs: PooledEncoding) -> Evidence:
-    """Each piece's contribution to the cosine, and its nearest piece in the other document."""
-    mass = (mine.vectors @ theirs.vector) * mine.weights
-    nearest = (mine.vectors @ theirs.vectors.T).argmax(1)
-    return Evidence(nearest, mass.clip(min=0).astype(np.float64))
-
-
-def _grid(a: PooledEncoding, b: PooledEncoding, level: Level) -> Grid:
-    """The cosine of the mean vectors of every two groups."""
-    mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    rows, columns = (weighted_means(e.vectors, e.weights, groups.offsets) for e, groups in ((a, mine), (b, theirs)))
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clip(0, 1))
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.siamese.matcher import VectorEncoding, explain_vectors
 from longmatch.lab.encoders.backbone import Precision, TorchBackbone, TorchNetwork
 from longmatch.lab.encoders.checkpoint import open_tokenizer, set_dropout, special_tokens
-from longmatch.lab.encoders.flat import FlatTokens, PieceBatch, mean_pool
+from longmatch.lab.encoders.flat import DocumentPieces, FlatTokens, mean_pool
 from longmatch.lab.encoders.packed.bert import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of, weighted_segment_mean
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
-from longmatch.lab.matchers import TrainedMatcher, open_trained
+from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.training.bi_encoder_recipe import (
     CONTRASTIVE_BUDGET,
     BiEncoderRecipe,
@@ -44,24 +44,6 @@ SPECIALS = 2  # tokens around each chunk
 
 
 @dataclass(frozen=True)
-class ChunkedDocuments(PieceBatch):
-    """The chunks of a batch of documents, one after another."""
-
-    counts: Tensor  # (documents,) chunks of each
-
-    @property
-    def lengths(self) -> Tensor:
-        """The tokens of each chunk without the special ones: (chunks,)."""
-        return self.text.lengths - SPECIALS
-
-    def groups(self, budget: int) -> Iterator["ChunkedDocuments"]:
-        """Runs of whole documents of at most `budget` tokens; a longer document is a group by itself."""
-        chunks = offsets_of(self.counts).tolist()
-        for first, last in self._runs(self.counts, budget):
-            yield ChunkedDocuments(self.text.between(chunks[first], chunks[last]), self.counts[first:last])
-
-
-@dataclass(frozen=True)
 class ChunkedLayout:
     """Documents cut into chunks of at most `limit` tokens, without the special ones; `max_tokens` truncates them."""
 
@@ -69,24 +51,22 @@ class ChunkedLayout:
     specials: tuple[int, int]
     max_tokens: int | None = None
 
+    @staticmethod
+    def of(model: Any, specials: tuple[int, int], chunk_tokens: int, max_tokens: int | None = None) -> "ChunkedLayout":
+        """Chunks of `chunk_tokens` tokens, special ones included, or fewer if the backbone has fewer positions."""
+        return ChunkedLayout(min(chunk_tokens, TorchNetwork(model).positions) - SPECIALS, specials, max_tokens)
+
     def bounds(self, tokens: Tokens) -> list[int]:
         """The first token of each chunk, and the end."""
         read = tokens.truncated(self.max_tokens)
         return [0, *piece_ends(read, 0, len(read), self.limit)]
 
-    def lay_out(self, documents: Sequence[Tokens]) -> ChunkedDocuments:
+    def lay_out(self, documents: Sequence[Tokens]) -> DocumentPieces:
         """The chunks of documents as one batch."""
         bounds = [self.bounds(tokens) for tokens in documents]
         cuts = zip(documents, bounds, strict=True)
         pieces = [tokens.ids[first:last] for tokens, ends in cuts for first, last in pairwise(ends)]
-        return ChunkedDocuments(FlatTokens.of(pieces, self.specials), torch.tensor([len(b) - 1 for b in bounds]))
-
-
-def chunk_layout(
-    model: Any, specials: tuple[int, int], chunk_tokens: int, max_tokens: int | None = None
-) -> ChunkedLayout:
-    """Chunks of `chunk_tokens` tokens, start and end tokens included, or fewer if the backbone has fewer positions."""
-    return ChunkedLayout(min(chunk_tokens, TorchNetwork(model).positions) - SPECIALS, specials, max_tokens)
+        return DocumentPieces(FlatTokens.of(pieces, self.specials), torch.tensor([len(b) - 1 for b in bounds]))
 
 
 def encode_pieces(model: Any, text: FlatTokens) -> Tensor:
@@ -100,7 +80,7 @@ def encode_pieces(model: Any, text: FlatTokens) -> Tensor:
     return text.encode_each(encode)
 
 
-def document_means(chunks: Tensor, batch: ChunkedDocuments) -> Tensor:
+def document_means(chunks: Tensor, batch: DocumentPieces) -> Tensor:
     """The mean of each document's chunks, weighted by tokens: (chunks, width) -> (documents, width)."""
     return weighted_segment_mean(chunks.float(), batch.lengths, offsets_of(batch.counts))
 
@@ -109,27 +89,17 @@ class ChunkMeanMatcher(TrainedMatcher[VectorEncoding]):
     """The cosine of two documents' means, explained by each chunk's share of them."""
 
     name = "mean"
+    Model = AutoModel
 
     def __init__(self, model: Any, tokenizer: Any, precision: Precision | None = None) -> None:
         super().__init__(model, tokenizer, precision)
-        self.layout = chunk_layout(model, special_tokens(tokenizer, self.name), int(tokenizer.model_max_length))
-
-    @classmethod
-    def load(
-        cls, folder: str | Path, device: str | None = None, precision: Precision | None = None
-    ) -> "ChunkMeanMatcher":
-        """Open a folder written by `longmatch train mean`."""
-        return cls(*open_trained(AutoModel, folder, device, "mean"), precision)
+        specials = special_tokens(tokenizer, self.name)
+        self.layout = ChunkedLayout.of(model, specials, int(tokenizer.model_max_length))
 
     @property
     def width(self) -> int:
         """The backbone's hidden size."""
         return int(self.model.config.hidden_size)
-
-    @property
-    def threshold(self) -> float | None:
-        """The cosine from which a pair counts as a match, chosen on validation pairs."""
-        return getattr(self.model.config, "threshold", None)
 
     @torch.no_grad()
     def encode_tokens(self, documents: Sequence[Tokens]) -> Iterator[VectorEncoding]:
@@ -228,14 +198,9 @@ class PooledRecipe(BiEncoderRecipe[D], Generic[D]):
         set_dropout(backbone.model, options.dropout)
         return backbone.model, open_tokenizer(locate(options.backbone))
 
-    @property
-    def limit(self) -> int:
-        """Tokens that the backbone reads at a time, without special ones."""
-        return self.layout.limit
-
     def save(self, folder: Path) -> None:
         """Write a sentence-transformers folder with the training's token limit."""
-        save_sentence_model(folder, self.model, self.tokenizer, self.limit + 2)
+        save_sentence_model(folder, self.model, self.tokenizer, self.layout.limit + 2)
 
     @property
     def tokens_per_pass(self) -> int:
@@ -268,7 +233,7 @@ class FirstTokensRecipe(PooledRecipe[FlatTokens]):
         return encode_pieces(self.model, documents)
 
 
-class ChunkMeanRecipe(PooledRecipe[ChunkedDocuments]):
+class ChunkMeanRecipe(PooledRecipe[DocumentPieces]):
     """Reads a document whole, in chunks; its vector is their mean, weighted by tokens."""
 
     name: ClassVar[str] = "mean"
@@ -279,7 +244,7 @@ class ChunkMeanRecipe(PooledRecipe[ChunkedDocuments]):
 
     def _layout(self) -> ChunkedLayout:
         specials = special_tokens(self.tokenizer, locate(self.options.backbone))
-        return chunk_layout(self.model, specials, self.options.chunk_tokens, self.settings.max_tokens)
+        return ChunkedLayout.of(self.model, specials, self.options.chunk_tokens, self.settings.max_tokens)
 
-    def _vectors(self, documents: ChunkedDocuments) -> Tensor:
+    def _vectors(self, documents: DocumentPieces) -> Tensor:
         return document_means(encode_pieces(self.model, documents.text), documents)

@@ -1,4 +1,4 @@
-"""The proportional relevance score, as matrix products and segment reductions.
+"""RPRS: which proportion of each document's sentences has a counterpart in the other; untrained, over any backbone.
 
 A. Askari, S. Verberne, A. Abolghasemi, W. Kraaij, G. Pasi: "Retrieval for Extremely Long Queries and Documents with
 RPRS: a Highly Efficient and Effective Transformer-based Re-Ranker", ACM Trans. Inf. Syst. 42(5), 2024.
@@ -26,13 +26,14 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.encoders.flat import groups_within
 from longmatch.lab.encoders.ragged import segment_mean, segment_sum
-from longmatch.matching.align import Evidence, Floats, alignments, merge
+from longmatch.lab.explanation import explained_match, group_grid, nearest_evidence
+from longmatch.matching.align import Floats
 from longmatch.matching.chance import SIZES
 from longmatch.matching.levels import SentenceVectors, group_scores
-from longmatch.matching.match import Grid, Level, Match
+from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
-from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
-from longmatch.matching.sentences import Sentences
+from longmatch.matching.sentence_vectors import sentence_vectors
+from longmatch.matching.sentences import Groups, Sentences
 
 CELLS = 1 << 25  # of the cosine matrix computed at a time
 TOLERANCE = 1e-5  # between equal cosines: rounding depends on the size of the slices
@@ -189,33 +190,24 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
         forward, backward = self._hits(a, b), self._hits(b, a)
         total = self._score(forward) + self._score(backward)
         maximum = sum(self._score(self._hits(e, e)) for e in (a, b))
-        return Match(
-            a=a.sentences.document,
-            b=b.sentences.document,
+        vectors = a.vectors, b.vectors
+        return explained_match(
+            (a.sentences, b.sentences),
+            vectors,
+            nearest_evidence(vectors, (_gains(forward, backward), _gains(backward, forward))),
+            lambda level: group_grid(a.sentences, b.sentences, level, lambda x, y: _group_scores(a, b, x, y)),
             score=float(np.clip(total / max(maximum, 1e-9), 0.0, 1.0)),
-            sections=_grid(a, b, "sections"),
-            alignments=alignments(
-                merge([_evidence(a, b, forward, backward)], [_evidence(b, a, backward, forward)]),
-                (a.sentences.passage, b.sentences.passage),
-                lambda i, j: pair_cosines(a.vectors, b.vectors, i, j),
-                lambda i, j: (),
-            ),
             model=self.name,
-            parts={"meaning": 1.0},
-            grids=lambda level: _grid(a, b, level),
         )
 
     def _hits(self, query: RprsEncoding, candidate: RprsEncoding) -> Hits:
-        """The hits of a query in one candidate, with other sentences in the pool."""
-        pool = SentencePool.of([candidate.vectors, self._others(query)])
+        """The hits of a query in one candidate, with the packaged background sentences in the pool."""
+        background = background_of(self.backbone)  # the query's own sentences for a backbone without any
+        others = query.vectors if background is None else torch.from_numpy(background.general)
+        pool = SentencePool.of([candidate.vectors, others])
         return find_hits(
             query.vectors, SentencePool.of([candidate.vectors]), nearest_cosines(query.vectors, pool, self.rule.hits)
         )
-
-    def _others(self, query: RprsEncoding) -> Tensor:
-        """The packaged background sentences; the query's own sentences for a backbone without any."""
-        background = background_of(self.backbone)
-        return query.vectors if background is None else torch.from_numpy(background.general)
 
     def _score(self, hits: Hits) -> float:
         return float(proportional_scores(hits, self.rule)[0])
@@ -226,19 +218,17 @@ def frequency_matcher(backbone: Backbone | None = None) -> RprsMatcher:
     return RprsMatcher(backbone, RprsRule(k1=1.5))
 
 
-def _evidence(mine: RprsEncoding, theirs: RprsEncoding, as_query: Hits, as_candidate: Hits) -> Evidence:
+def _gains(as_query: Hits, as_candidate: Hits) -> Floats:
     """Each sentence's contribution to its document's proportions: it has a hit as query, is a hit as candidate."""
     mass = (as_query.per_query[0] > 0).double() + (as_candidate.per_sentence > 0).double()
-    partner = (mine.vectors @ theirs.vectors.T).argmax(1)
     share: Floats = (mass / len(mass)).numpy()
-    return Evidence(partner.numpy(), share)
+    return share
 
 
-def _grid(a: RprsEncoding, b: RprsEncoding, level: Level) -> Grid:
+def _group_scores(a: RprsEncoding, b: RprsEncoding, mine: Groups, theirs: Groups) -> Floats:
     """The mean best cosine of the sentences of every two groups, averaged over both directions."""
-    mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
     left, right = (
         SentenceVectors(e.vectors.numpy(), np.zeros((len(e.vectors), len(SIZES)), np.float32)) for e in (a, b)
     )
-    scores = group_scores(left, right, mine.offsets, theirs.offsets).clip(0, 1)
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
+    scores: Floats = group_scores(left, right, mine.offsets, theirs.offsets).clip(0, 1)
+    return scores

@@ -28,19 +28,11 @@ class DssmConfig(VectorConfig):
     """
 
     model_type = "longmatch-dssm"
-
-    def __init__(
-        self,
-        vocabulary: int = 30_522,
-        letters: int = 0,
-        buckets: int = 30_000,
-        hidden: int = 300,
-        vector_width: int = 128,
-        **others: Any,
-    ) -> None:
-        self.vocabulary, self.letters, self.buckets = vocabulary, letters, buckets
-        self.hidden, self.vector_width = hidden, vector_width
-        super().__init__(**others)
+    vocabulary: int = 30_522
+    letters: int = 0
+    buckets: int = 30_000
+    hidden: int = 300
+    vector_width: int = 128
 
 
 class DssmModel(VectorModel):
@@ -72,11 +64,6 @@ class DssmModel(VectorModel):
         model = cls(DssmConfig(vocabulary=len(offsets) - 1, letters=len(letters), **settings))
         model.letters, model.letter_offsets = letters, offsets
         return model
-
-    @property
-    def width(self) -> int:
-        """The output size of the third layer."""
-        return int(self.config.vector_width)
 
     def read(self, texts: TextBatch, with_parts: bool) -> VectorOutput:
         """A sentence's part is the change of the vector when the sentence's trigrams are removed."""

@@ -27,18 +27,11 @@ class VectorConfig(PretrainedConfig):  # type: ignore[misc]
     - `threshold`: the cosine from which a pair counts as a match, chosen on validation pairs.
     """
 
-    def __init__(
-        self,
-        max_tokens: int | None = None,
-        sentence_tokens: int = 128,
-        scale: float = 10.0,
-        middle: float = 0.5,
-        threshold: float | None = None,
-        **others: Any,
-    ) -> None:
-        self.max_tokens, self.sentence_tokens = max_tokens, sentence_tokens
-        self.scale, self.middle, self.threshold = scale, middle, threshold
-        super().__init__(**others)
+    max_tokens: int | None = None
+    sentence_tokens: int = 128
+    scale: float = 10.0
+    middle: float = 0.5
+    threshold: float | None = None
 
 
 @dataclass(frozen=True)
@@ -176,9 +169,9 @@ class VectorModel(PreTrainedModel):  # type: ignore[misc]
         """An untrained model for a backbone's tokenizer, with those of its weights that the model can use."""
 
     @property
-    @abstractmethod
     def width(self) -> int:
         """The size of a document vector."""
+        return int(self.config.vector_width)
 
     @abstractmethod
     def read(self, texts: TextBatch, with_parts: bool) -> VectorOutput:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
-from transformers import AttentionInterface, AutoConfig, AutoModel, PretrainedConfig
+from transformers import AttentionInterface, AutoModel
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.siamese.encoder import TextBatch, VectorConfig, VectorModel, VectorOutput
-from longmatch.lab.encoders.checkpoint import open_checkpoint, set_dropout, special_tokens
+from longmatch.lab.encoders.checkpoint import nested_config, open_checkpoint, set_dropout, special_tokens
 from longmatch.lab.encoders.flat import FlatTokens
 from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_sum
 
@@ -105,27 +105,11 @@ class LongConfig(VectorConfig):
     """
 
     model_type = "longmatch-s-long"
-
-    def __init__(
-        self,
-        backbone: dict[str, Any] | None = None,
-        specials: tuple[int, int] = (101, 102),
-        first_position: int = 0,
-        window: int = 256,
-        max_tokens: int = 4_094,
-        **others: Any,
-    ) -> None:
-        self.backbone, self.specials, self.window = backbone, tuple(specials), window
-        self.first_position = first_position  # RoBERTa's positions start after the padding's
-        super().__init__(max_tokens=max_tokens, **others)
-
-    def backbone_config(self) -> PretrainedConfig:
-        """The backbone's configuration, with positions for all tokens read, and the window."""
-        facts = dict(self.backbone or {})
-        positions = self.first_position + int(self.max_tokens or 0) + 2
-        config = AutoConfig.for_model(facts.pop("model_type", "bert"), **facts | {"max_position_embeddings": positions})
-        config.local_window = self.window
-        return config
+    backbone: dict[str, Any] | None = None
+    specials: tuple[int, int] = (101, 102)
+    first_position: int = 0  # RoBERTa's positions start after the padding's
+    window: int = 256
+    max_tokens: int | None = 4_094
 
 
 class LongModel(VectorModel):
@@ -141,9 +125,11 @@ class LongModel(VectorModel):
 
     def __init__(self, config: LongConfig) -> None:
         super().__init__(config)
-        self.backbone = AutoModel.from_config(
-            config.backbone_config(), attn_implementation=NAME, trust_remote_code=False
+        inner = nested_config(
+            config.backbone, max_position_embeddings=config.first_position + int(config.max_tokens or 0) + 2
         )
+        inner.local_window = config.window
+        self.backbone = AutoModel.from_config(inner, attn_implementation=NAME, trust_remote_code=False)
         self.post_init()
 
     @classmethod
@@ -160,7 +146,7 @@ class LongModel(VectorModel):
         padding = short.embeddings.position_embeddings.padding_idx
         first = 0 if padding is None else int(padding) + 1
         specials = special_tokens(tokenizer, place)
-        model = cls(LongConfig(short.config.to_dict(), specials, first, **settings))
+        model = cls(LongConfig(backbone=short.config.to_dict(), specials=specials, first_position=first, **settings))
         weights[POSITIONS] = repeat_positions(weights[POSITIONS], first, model.config.max_tokens + 2)
         model.backbone.load_state_dict(weights)
         return model

@@ -6,11 +6,10 @@ part has the highest cosine with it. For HAN and SMASH a part is the sentence's 
 contribution is attention restricted to what the documents share.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -19,24 +18,20 @@ from torch.nn.functional import normalize
 from transformers import PretrainedConfig
 
 from longmatch.documents.document import Document
-from longmatch.errors import LongmatchError, LongmatchWarning
+from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.siamese.dssm import DssmModel
-from longmatch.lab.baselines.siamese.encoder import SentenceLayout, VectorModel, VectorOutput
+from longmatch.lab.baselines.siamese.encoder import VectorModel, VectorOutput
 from longmatch.lab.baselines.siamese.longformer import LongModel
 from longmatch.lab.baselines.siamese.token_networks import ArcModel, HanModel, SmashModel
 from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.encoders.checkpoint import open_checkpoint
 from longmatch.lab.encoders.ragged import segment_sum
-from longmatch.lab.matchers import TrainedMatcher, open_trained
-from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.lab.explanation import explained_match, group_grid, nearest_evidence
+from longmatch.lab.matchers import TrainedMatcher
 from longmatch.matching.match import Coverage, Grid, Level, Match, Passage
-from longmatch.matching.matcher import Progress
-from longmatch.matching.sentence_vectors import pair_cosines
-from longmatch.matching.sentences import Sentences
+from longmatch.matching.sentences import Groups, Sentences
 from longmatch.units import Tokens, tokenize
 from longmatch.units.pieces import Pieces, pieces_from
-
-MODELS: tuple[type[VectorModel], ...] = (DssmModel, ArcModel, HanModel, SmashModel, LongModel)
 
 
 @dataclass(frozen=True)
@@ -110,89 +105,67 @@ def attention_of(model: VectorModel, tokens: Tokens, most_words: int) -> list[At
     return attended
 
 
-def directions(parts: Tensor) -> Tensor:
-    """Parts, or sums of them, scaled to length 1; zero vectors stay zero."""
-    return normalize(parts, dim=1)
-
-
 def explain_vectors(
     a: VectorEncoding, b: VectorEncoding, name: str, probability: float | None, threshold: float | None
 ) -> Match:
     """The match of two documents."""
-    mine, theirs = directions(a.parts), directions(b.parts)
-    return Match(
-        a=a.document,
-        b=b.document,
+
+    def grid(level: Level) -> Grid:
+        """The cosine of the summed parts of every two groups of sentences, at least 0."""
+        return group_grid(
+            a.sentences, b.sentences, level, lambda x, y: (_summed(a, x) @ _summed(b, y).T).clamp(0, 1).numpy()
+        )
+
+    vectors = normalize(a.parts, dim=1), normalize(b.parts, dim=1)  # zero vectors stay zero
+    gains = ((e.parts @ other.vector).clamp(min=0).double().numpy() for e, other in ((a, b), (b, a)))
+    return explained_match(
+        (a.sentences, b.sentences),
+        vectors,
+        nearest_evidence(vectors, (next(gains), next(gains))),
+        grid,
         score=float((a.vector @ b.vector).clamp(0, 1)),
-        sections=_grid(a, b, "sections"),
-        alignments=alignments(
-            merge([_gains(a, b)], [_gains(b, a)]),
-            (a.sentences.passage, b.sentences.passage),
-            lambda i, j: pair_cosines(mine, theirs, i, j),
-            lambda i, j: (),
-        ),
         model=name,
         probability=probability,
         threshold=threshold,
         coverage=Coverage(a.coverage, b.coverage),
-        parts={"meaning": 1.0},
-        grids=lambda level: _grid(a, b, level),
     )
 
 
-def _gains(mine: VectorEncoding, theirs: VectorEncoding) -> Evidence:
-    """Each sentence's contribution to the cosine, and its nearest sentence in the other document."""
-    gain = (mine.parts @ theirs.vector).clamp(min=0)
-    nearest = (directions(mine.parts) @ directions(theirs.parts).T).argmax(1)
-    return Evidence(nearest.numpy(), gain.double().numpy())
+def _summed(encoding: VectorEncoding, groups: Groups) -> Tensor:
+    return normalize(segment_sum(encoding.parts, torch.from_numpy(groups.offsets)), dim=1)
 
 
-def _grid(a: VectorEncoding, b: VectorEncoding, level: Level) -> Grid:
-    """The cosine of the summed parts of every two groups of sentences, at least 0."""
-    mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    rows, columns = (
-        directions(segment_sum(e.parts, torch.from_numpy(groups.offsets))) for e, groups in ((a, mine), (b, theirs))
-    )
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, (rows @ columns.T).clamp(0, 1).numpy())
+class SavedModel:
+    """Opens a folder with the model class that its config names."""
+
+    KINDS: ClassVar[tuple[type[VectorModel], ...]] = (DssmModel, ArcModel, HanModel, SmashModel, LongModel)
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path, **_: Any) -> VectorModel:
+        """The model; transformers' name for it."""
+        kind = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
+        model_class: Any = next((each for each in cls.KINDS if each.config_class.model_type == kind), None)
+        if model_class is None:
+            raise ValueError(f"it holds a model of type {kind}")
+        model: VectorModel = open_checkpoint(model_class, folder)
+        return model
 
 
 class VectorMatcher(TrainedMatcher[VectorEncoding]):
     """The cosine of one vector per document, explained by each sentence's contribution to it."""
 
+    Model = SavedModel
     model: VectorModel
     tokens_per_batch = 32_768
 
     def __init__(self, model: VectorModel, tokenizer: Any, precision: Precision | None = None) -> None:
         super().__init__(model, tokenizer, precision)
         self.name = str(model.config.model_type).removeprefix("longmatch-")
-        self._warned = False
-
-    @classmethod
-    def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> "VectorMatcher":
-        """Open a model folder written by `longmatch train`."""
-        return cls(*open_trained(_SavedModel, folder, device), precision)
 
     @property
-    def layout(self) -> SentenceLayout:
-        """How documents are laid out."""
-        return self.model.layout
-
-    @property
-    def width(self) -> int:
-        """The size of a document vector."""
-        return self.model.width
-
-    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[VectorEncoding]:
-        """Encode documents; warns once if some are too long to be read whole."""
-        encodings = super().encode(documents, progress)
-        if not self._warned and any(encoding.coverage < 1 for encoding in encodings):
-            self._warned, limit = True, self.layout.max_tokens
-            warnings.warn(
-                f"The model {self.name} reads only the first {limit} tokens of a document.",
-                LongmatchWarning,
-                stacklevel=2,
-            )
-        return encodings
+    def reads(self) -> str:
+        """How much of a long document is read."""
+        return f"only the first {self.model.layout.max_tokens} tokens of a document"
 
     def encode_tokens(self, documents: Sequence[Tokens]) -> Iterable[VectorEncoding]:
         """Encode tokenised documents."""
@@ -200,7 +173,7 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
 
     def length(self, tokens: Tokens) -> int:
         """The number of tokens the model reads."""
-        return len(self.layout.read(tokens))
+        return len(self.model.layout.read(tokens))
 
     def explain(self, a: VectorEncoding, b: VectorEncoding, collection: Tensor | None = None) -> Match:
         """The match of two documents, with the probability that the model was trained to predict."""
@@ -214,16 +187,3 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
         if not sentences:
             raise LongmatchError(f"The model {self.name} has no attention over sentences. Train han or smash for that.")
         return sentences
-
-
-class _SavedModel:
-    """Opens a folder with the model class that its config names."""
-
-    @staticmethod
-    def from_pretrained(folder: str | Path, **_: Any) -> VectorModel:
-        model_type = PretrainedConfig.get_config_dict(folder)[0].get("model_type")
-        model_class: Any = next((c for c in MODELS if c.config_class.model_type == model_type), None)
-        if model_class is None:
-            raise ValueError(f"its model type is {model_type}")
-        model: VectorModel = open_checkpoint(model_class, folder)
-        return model

@@ -10,13 +10,19 @@ from typing import Any, Literal, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
 from transformers import AutoModel
 
 from longmatch.encoders.pretrained import locate
 from longmatch.lab.baselines.siamese.encoder import TextBatch, VectorConfig, VectorModel, VectorOutput
 from longmatch.lab.encoders.checkpoint import open_checkpoint
-from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_max, segment_softmax, segment_sum
+from longmatch.lab.encoders.ragged import (
+    PackedOrder,
+    offsets_of,
+    segment_ids,
+    segment_max,
+    segment_softmax,
+    segment_sum,
+)
 
 EmbeddingInit = Literal["backbone", "new"]
 SLOT = 4  # tokens per row of the last layer: rows are pooled by two, twice
@@ -110,40 +116,20 @@ class AttentiveGRU(nn.Module):
 
     def forward(self, rows: Tensor, lengths: Tensor) -> AttendedRuns:
         """Encode rows (rows, width_in) in runs of the given lengths (on the CPU)."""
-        states = run_recurrence(self.recurrence, rows, lengths)
+        order = PackedOrder.of(offsets_of(lengths))
+        states = order.unpack(self.recurrence(order.pack(rows))[0])
         return AttendedRuns(states, *self.attention(states, offsets_of(lengths).to(rows.device)))
-
-
-def run_recurrence(recurrence: nn.Module, rows: Tensor, lengths: Tensor) -> Tensor:
-    """The states of a recurrent network over many runs at once, without padding: (rows, width_in) -> (rows, width).
-
-    The rows are packed as torch expects: the first rows of all runs, longest run first, then the second rows, ...
-    """
-    order = lengths.argsort(descending=True, stable=True)
-    steps = torch.arange(int(lengths.max()))[:, None]
-    exists = steps < lengths[order]  # (steps, runs)
-    places = (offsets_of(lengths)[:-1][order] + steps)[exists].to(rows.device)
-    packed, _ = recurrence(PackedSequence(rows[places], exists.sum(1)))
-    return torch.empty_like(packed.data).index_copy(0, places, packed.data)
 
 
 class ArcConfig(VectorConfig):
     """Three convolutions over windows of three, as in CoLDE's comparison; `channels` feature maps each."""
 
     model_type = "longmatch-arc-i"
-
-    def __init__(
-        self,
-        vocabulary: int = 30_522,
-        word_width: int = 384,
-        channels: int = 256,
-        vector_width: int = 256,
-        dropout: float = 0.1,
-        **others: Any,
-    ) -> None:
-        self.vocabulary, self.word_width = vocabulary, word_width
-        self.channels, self.vector_width, self.dropout = channels, vector_width, dropout
-        super().__init__(**others)
+    vocabulary: int = 30_522
+    word_width: int = 384
+    channels: int = 256
+    vector_width: int = 256
+    dropout: float = 0.1
 
 
 class ArcModel(FromEmbeddings, VectorModel):
@@ -163,11 +149,6 @@ class ArcModel(FromEmbeddings, VectorModel):
         self.layers = nn.ModuleList(nn.Conv1d(a, b, 3, padding=1) for a, b in pairwise(sizes))
         self.projection = nn.Linear(config.channels, config.vector_width, bias=False)
         self.post_init()
-
-    @property
-    def width(self) -> int:
-        """The output size of the linear layer."""
-        return int(self.config.vector_width)
 
     def read(self, texts: TextBatch, with_parts: bool) -> VectorOutput:
         """Each value before the last layer is the maximum at one position, and is credited to the sentence there."""
@@ -216,17 +197,10 @@ class HanConfig(VectorConfig):
     """
 
     model_type = "longmatch-han"
-
-    def __init__(
-        self,
-        vocabulary: int = 30_522,
-        word_width: int = 384,
-        hidden: int = 256,
-        dropout: float = 0.1,
-        **others: Any,
-    ) -> None:
-        self.vocabulary, self.word_width, self.hidden, self.dropout = vocabulary, word_width, hidden, dropout
-        super().__init__(**others)
+    vocabulary: int = 30_522
+    word_width: int = 384
+    hidden: int = 256
+    dropout: float = 0.1
 
 
 class HanModel(FromEmbeddings, VectorModel):
@@ -262,9 +236,6 @@ class SmashConfig(HanConfig):
     """As HAN; `hidden` is the width of one level, and a document's vector has three times that."""
 
     model_type = "longmatch-smash"
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)  # without its own, transformers would generate an __init__
 
 
 class SmashModel(HanModel):

@@ -6,7 +6,6 @@ as in M. D. Hoffman, D. M. Blei, F. Bach: "Online Learning for Latent Dirichlet 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,17 +15,16 @@ from longmatch.documents.document import Document
 from longmatch.documents.language import words_of
 from longmatch.lab.baselines.topics.proportions import (
     Floats,
+    TopicMatcher,
     TopicProfile,
     Vocabulary,
     digest,
-    explain,
+    paragraph_counts,
     proportions,
-    topic_similarity,
 )
 from longmatch.lexical.matcher import LexicalEncoding
 from longmatch.lexical.terms import Counts, Kind, terms_of
-from longmatch.matching.match import Match
-from longmatch.matching.matcher import Encoder, Progress, Scores
+from longmatch.matching.matcher import Progress
 from longmatch.matching.sentences import Sentences
 
 COUNTS = (5, 10, 20, 50, 100)  # numbers of topics to choose from by coherence
@@ -119,16 +117,8 @@ def _npmi(present: sp.csc_array) -> float:
     return float(npmi.mean())
 
 
-@dataclass(frozen=True)
-class LdaCollection:
-    """The topics of a collection (None if its vocabulary is empty), and the documents' topic proportions."""
-
-    lda: Lda | None
-    proportions: Floats  # (documents, topics)
-
-
-class LdaMatcher(Encoder[LexicalEncoding, LdaCollection]):
-    """Similarity of topic proportions: 1 minus their Jensen-Shannon divergence."""
+class LdaMatcher(TopicMatcher[LexicalEncoding, Lda]):
+    """LDA's topics, fitted on the collection being searched."""
 
     name = "lda"
     kind: Kind = "words"
@@ -145,34 +135,20 @@ class LdaMatcher(Encoder[LexicalEncoding, LdaCollection]):
                 progress(1)
         return encodings
 
-    def collect(self, encodings: Sequence[LexicalEncoding]) -> LdaCollection:
-        """Fit the collection's topics, and compute each document's proportions."""
-        counts = [e.stream.counts for e in encodings]
-        lda = Lda.fit(counts, self.counts)
-        return LdaCollection(lda, lda.proportions_of(counts) if lda else np.zeros((len(counts), 1)))
+    def fit(self, encodings: Sequence[LexicalEncoding]) -> Lda | None:
+        """Each document is a text."""
+        return Lda.fit([e.stream.counts for e in encodings], self.counts)
 
-    def score(self, query: LexicalEncoding, collection: LdaCollection) -> Scores:
-        """The topic similarity of a query with every document."""
-        if collection.lda is None:
-            return np.zeros(len(collection.proportions))
-        query_row = collection.lda.proportions_of([query.stream.counts])
-        return np.asarray(topic_similarity(query_row, collection.proportions)[0])
+    def fit_pair(self, a: LexicalEncoding, b: LexicalEncoding) -> Lda | None:
+        """Each paragraph is a text."""
+        return Lda.fit([text for e in (a, b) for text in paragraph_counts(e.stream, e.sentences)], self.counts)
 
-    def explain(self, a: LexicalEncoding, b: LexicalEncoding, collection: LdaCollection | None = None) -> Match:
-        """By the collection's topics; for a single pair, by those of both documents' paragraphs."""
-        lda = collection.lda if collection else Lda.fit([*_paragraphs(a), *_paragraphs(b)], self.counts)
-        return explain(_profile(a, lda), _profile(b, lda), self.name)
+    def proportions_of(self, encodings: Sequence[LexicalEncoding], topics: Lda | None) -> Floats:
+        """By their words; zeros without topics."""
+        return topics.proportions_of([e.stream.counts for e in encodings]) if topics else np.zeros((len(encodings), 1))
 
-
-def _profile(encoding: LexicalEncoding, lda: Lda | None) -> TopicProfile:
-    sentences = encoding.stream.sentence_counts()
-    if lda is None:
-        return TopicProfile(encoding.sentences, np.zeros((len(sentences), 1)), np.zeros(1))
-    document = lda.proportions_of([encoding.stream.counts])[0]
-    return TopicProfile(encoding.sentences, lda.topic_weights(sentences, document), document)
-
-
-def _paragraphs(encoding: LexicalEncoding) -> list[Counts]:
-    stream = encoding.stream
-    bounds = stream.offsets[encoding.sentences.paragraphs].tolist()
-    return [Counts.of(stream.ids[start:end]) for start, end in pairwise(bounds)]
+    def profile(self, encoding: LexicalEncoding, topics: Lda | None) -> TopicProfile:
+        """The topics of a document and of its sentences."""
+        sentences, document = encoding.stream.sentence_counts(), self.proportions_of([encoding], topics)[0]
+        weights = topics.topic_weights(sentences, document) if topics else np.zeros((len(sentences), 1))
+        return TopicProfile(encoding.sentences, weights, document)

@@ -1,21 +1,27 @@
 """What both topic models share: vocabulary, similarity of topic proportions, and its explanation."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from longmatch.lexical.terms import Counts, Hashes
-from longmatch.matching.align import Evidence, alignments, merge
-from longmatch.matching.match import Grid, Level, Match
-from longmatch.matching.sentences import Sentences
+from longmatch.lab.explanation import explained_match, group_grid, nearest_evidence
+from longmatch.lexical.terms import Counts, Hashes, Stream
+from longmatch.matching.match import Match
+from longmatch.matching.matcher import Encoder, Scores
+from longmatch.matching.sentences import Groups, Sentences
 from longmatch.ragged import segment_sum
 
 Floats = npt.NDArray[np.float64]
 MAX_WORDS = 20_000
+E = TypeVar("E")  # an encoded document
+T = TypeVar("T")  # fitted topics
 
 
 def topic_similarity(first: Floats, second: Floats) -> Floats:
@@ -95,42 +101,74 @@ class TopicProfile:
     proportions: Floats  # (topics,)
 
 
-def explain(a: TopicProfile, b: TopicProfile, name: str) -> Match:
-    """A sentence contributes its topic weights times the other document's topic proportions.
+@dataclass(frozen=True)
+class TopicCollection(Generic[T]):
+    """The topics of a collection (None if it has none), and the documents' topic proportions."""
 
-    The contribution is credited to its pair with the sentence of the other document that has the most similar topics.
-    """
-    return Match(
-        a=a.sentences.document,
-        b=b.sentences.document,
-        score=float(topic_similarity(a.proportions[None], b.proportions[None])[0, 0]),
-        sections=_grid(a, b, "sections"),
-        alignments=alignments(
-            merge([_gains(a, b)], [_gains(b, a)]),
-            (a.sentences.passage, b.sentences.passage),
-            lambda i, j: (_unit_rows(a.topic_weights)[i] * _unit_rows(b.topic_weights)[j]).sum(1).clip(0, 1),
-            lambda i, j: (),
-        ),
-        model=name,
-        parts={"topics": 1.0},
-        grids=lambda level: _grid(a, b, level),
-    )
+    topics: T | None
+    proportions: Floats  # (documents, topics)
 
 
-def _gains(mine: TopicProfile, theirs: TopicProfile) -> Evidence:
-    partner = (_unit_rows(mine.topic_weights) @ _unit_rows(theirs.topic_weights).T).argmax(1)
-    gains = mine.topic_weights @ theirs.proportions
-    return Evidence(partner.astype(np.int64), gains / max(float(gains.sum()), 1e-12))
+class TopicMatcher(Encoder[E, TopicCollection[T]], Generic[E, T]):
+    """Similarity of topic proportions: 1 minus their Jensen-Shannon divergence; topics are the collection's own."""
+
+    @abstractmethod
+    def fit(self, encodings: Sequence[E]) -> T | None:
+        """The topics of some documents."""
+
+    @abstractmethod
+    def fit_pair(self, a: E, b: E) -> T | None:
+        """The topics of a single pair: those of both documents' paragraphs."""
+
+    @abstractmethod
+    def proportions_of(self, encodings: Sequence[E], topics: T | None) -> Floats:
+        """The topic proportions of documents: (documents, topics)."""
+
+    @abstractmethod
+    def profile(self, encoding: E, topics: T | None) -> TopicProfile:
+        """The topics of a document and of its sentences."""
+
+    def collect(self, encodings: Sequence[E]) -> TopicCollection[T]:
+        """Fit the collection's topics, and compute each document's proportions."""
+        topics = self.fit(encodings)
+        return TopicCollection(topics, self.proportions_of(encodings, topics))
+
+    def score(self, query: E, collection: TopicCollection[T]) -> Scores:
+        """The topic similarity of a query with every document."""
+        row = self.proportions_of([query], collection.topics)
+        return np.asarray(topic_similarity(row, collection.proportions)[0])
+
+    def explain(self, a: E, b: E, collection: TopicCollection[T] | None = None) -> Match:
+        """By the collection's topics: a sentence contributes its topic weights times the other document's proportions.
+
+        It is credited to the pair with the sentence of the other document that has the most similar topics.
+        """
+        topics = collection.topics if collection else self.fit_pair(a, b)
+        x, y = self.profile(a, topics), self.profile(b, topics)
+        vectors = _unit_rows(x.topic_weights), _unit_rows(y.topic_weights)
+        gains = (mine.topic_weights @ theirs.proportions for mine, theirs in ((x, y), (y, x)))
+        shares = [gain / max(float(gain.sum()), 1e-12) for gain in gains]
+
+        def similarities(mine: Groups, theirs: Groups) -> npt.NDArray[np.float32]:
+            """The topic similarity of every two groups of sentences."""
+            sides = (proportions(segment_sum(e.topic_weights, g.offsets)) for e, g in ((x, mine), (y, theirs)))
+            return topic_similarity(*sides).astype(np.float32)
+
+        return explained_match(
+            (x.sentences, y.sentences),
+            vectors,
+            nearest_evidence(vectors, (shares[0], shares[1])),
+            lambda level: group_grid(x.sentences, y.sentences, level, similarities),
+            part="topics",
+            score=float(topic_similarity(x.proportions[None], y.proportions[None])[0, 0]),
+            model=self.name,
+        )
 
 
-def _grid(a: TopicProfile, b: TopicProfile, level: Level) -> Grid:
-    """The topic similarity of every two groups of sentences."""
-    mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    rows, columns = (
-        proportions(segment_sum(side.topic_weights, groups.offsets)) for side, groups in ((a, mine), (b, theirs))
-    )
-    scores = topic_similarity(rows, columns).astype(np.float32)
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
+def paragraph_counts(stream: Stream, sentences: Sentences) -> list[Counts]:
+    """The word counts of each paragraph of a document."""
+    bounds = stream.offsets[sentences.paragraphs].tolist()
+    return [Counts.of(stream.ids[start:end]) for start, end in pairwise(bounds)]
 
 
 def _unit_rows(topic_weights: Floats) -> Floats:

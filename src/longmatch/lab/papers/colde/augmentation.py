@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.lab.encoders.flat import FlatTokens, PieceBatch
+from longmatch.lab.encoders.flat import FlatTokens, PieceBatch, groups_within
 from longmatch.lab.encoders.ragged import offsets_of
 from longmatch.units.pieces import piece_ends
 from longmatch.units.tokens import Ints, Tokens
@@ -85,12 +85,10 @@ class ChunkBatch(PieceBatch):
         """Runs of whole documents of at most `budget` tokens; a longer document is a group by itself."""
         counts = torch.unique_consecutive(self.document, return_counts=True)[1]
         chunks = offsets_of(counts)  # first chunk of each document
-        for first, last in self._runs(counts, budget):
-            yield self._between(int(chunks[first]), int(chunks[last]))
-
-    def _between(self, first: int, last: int) -> "ChunkBatch":
-        numbers = (values[first:last] for values in (self.section, self.position, self.document))
-        return ChunkBatch(self.text.between(first, last), *numbers)
+        for run in groups_within(offsets_of(self.text.lengths)[chunks].diff(), budget):
+            first, last = (int(chunks[place]) for place in run)
+            numbers = (values[first:last] for values in (self.section, self.position, self.document))
+            yield ChunkBatch(self.text.between(first, last), *numbers)
 
 
 @dataclass(frozen=True)

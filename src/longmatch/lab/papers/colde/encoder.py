@@ -8,17 +8,16 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
-from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers import AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.checkpoint import open_checkpoint, set_dropout
+from longmatch.lab.encoders.checkpoint import nested_config, open_checkpoint, set_dropout
 from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.encoders.packed.bert import forward_packed, pool_packed, uses_packing
-from longmatch.lab.encoders.ragged import to_device, weighted_segment_mean
+from longmatch.lab.encoders.ragged import PackedOrder, to_device, weighted_segment_mean
 from longmatch.lab.papers.colde.augmentation import SPECIALS, ChunkBatch, ChunkLayout
 
 Readout = Literal["last", "mean"]
@@ -45,39 +44,25 @@ class ColdeConfig(PretrainedConfig):  # type: ignore[misc]
     """
 
     model_type = "longmatch-colde"
+    backbone: dict[str, Any] | None = None
+    sections: int = 2
+    chunk_tokens: int = 512
+    max_chunks: int = 64
+    attention_heads: int = 4
+    recurrent_width: int = 512
+    projection_width: int | None = 256
+    loss_temperature: float = 0.5
+    readout: Readout = "last"
+    forget_bias: float = 0.0
+    residual: bool = False
+    augmented: bool = True
+    recurrent: bool = True
+    contrastive: bool = True
+    threshold: float | None = None  # pairs with at least this score match; chosen on validation pairs
 
-    def __init__(
-        self,
-        backbone: dict[str, Any] | None = None,
-        sections: int = 2,
-        chunk_tokens: int = 512,
-        max_chunks: int = 64,
-        attention_heads: int = 4,
-        recurrent_width: int = 512,
-        projection_width: int | None = 256,
-        loss_temperature: float = 0.5,
-        readout: Readout = "last",
-        forget_bias: float = 0.0,
-        residual: bool = False,
-        augmented: bool = True,
-        recurrent: bool = True,
-        contrastive: bool = True,
-        threshold: float | None = None,
-        **others: Any,
-    ) -> None:
-        self.backbone = backbone
-        self.sections, self.chunk_tokens, self.max_chunks = sections, chunk_tokens, max_chunks
-        self.attention_heads, self.recurrent_width = attention_heads, recurrent_width
-        self.projection_width, self.loss_temperature = projection_width, loss_temperature
-        self.readout, self.forget_bias, self.residual = readout, forget_bias, residual
-        self.augmented, self.recurrent, self.contrastive = augmented and contrastive, recurrent, contrastive
-        self.threshold = threshold  # pairs with at least this score match; chosen on validation pairs
-        super().__init__(**others)
-
-    def backbone_config(self) -> PretrainedConfig:
-        """The backbone's configuration."""
-        settings = dict(self.backbone or {})
-        return AutoConfig.for_model(settings.pop("model_type", "bert"), **settings)
+    def __post_init__(self, **others: Any) -> None:
+        self.augmented = self.augmented and self.contrastive
+        super().__post_init__(**others)
 
 
 class ChunkwiseAttention(nn.Module):
@@ -142,7 +127,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
 
     def __init__(self, config: ColdeConfig) -> None:
         super().__init__(config)
-        inner = config.backbone_config()
+        inner = nested_config(config.backbone)
         width = inner.hidden_size
         self.backbone = AutoModel.from_config(inner, trust_remote_code=False)
         if config.augmented:
@@ -185,6 +170,11 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         if self.config.recurrent:
             for weight in (self.change.weight, self.change.bias, self.attention.out.weight):
                 nn.init.zeros_(weight)
+
+    @property
+    def width(self) -> int:
+        """The size of a document vector."""
+        return int(self.config.projection_width or self.summary_width)
 
     @property
     def chunk_limit(self) -> int:
@@ -291,35 +281,6 @@ def run_offsets(keys: Tensor) -> Tensor:
     """
     changes = (keys.diff() != 0).nonzero().flatten() + 1
     return torch.cat([changes.new_zeros(1), changes, changes.new_tensor([len(keys)])])
-
-
-@dataclass(frozen=True)
-class PackedOrder:
-    """The order of rows in which an LSTM reads runs of them without padding; that of torch's `pack_sequence`.
-
-    One index_select picks all rows, where a loop over runs would make a GPU wait for the CPU. All tensors are there.
-    """
-
-    index: Tensor  # (rows,) the rows in the order in which they are read
-    sizes: Tensor  # (steps,) rows read at each step
-    runs: Tensor  # (runs,) the runs, longest first
-
-    @staticmethod
-    def of(offsets: Tensor) -> "PackedOrder":
-        """The order for runs that begin at these rows, and the end."""
-        lengths, runs = offsets.diff().sort(descending=True, stable=True)
-        steps = torch.arange(int(lengths[0]))[:, None]
-        exists = steps < lengths  # (steps, runs)
-        return PackedOrder((offsets[:-1][runs] + steps)[exists], exists.sum(1), runs)
-
-    def pack(self, rows: Tensor) -> PackedSequence:
-        """The rows as an LSTM takes them."""
-        runs, inverse = to_device(self.runs, rows.device), to_device(self.runs.argsort(), rows.device)
-        return PackedSequence(rows.index_select(0, to_device(self.index, rows.device)), self.sizes, runs, inverse)
-
-    def unpack(self, packed: PackedSequence) -> Tensor:
-        """An LSTM's outputs in the order of the rows."""
-        return packed.data.index_select(0, to_device(self.index.argsort(), packed.data.device))
 
 
 def set_forget_bias(recurrence: nn.LSTM, bias: float) -> None:

@@ -11,7 +11,7 @@ to the pair of the chunk and its most similar chunk in the other document.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,12 +19,11 @@ import torch
 from torch import Tensor
 
 from longmatch.documents.document import Document, Span
-from longmatch.lab.matchers import ablation_contributions
+from longmatch.lab.explanation import ablation_contributions, explained_match, nearest_evidence, vectors_of_subsets
 from longmatch.lab.papers.colde.augmentation import ChunkLayout
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
+from longmatch.matching.align import Evidence, Floats, Ints
 from longmatch.matching.match import Coverage, Grid, Level, Match
-from longmatch.matching.sentence_vectors import pair_cosines
 from longmatch.matching.sentences import Sentences
 from longmatch.units.pieces import pieces_from
 from longmatch.units.tokens import Tokens
@@ -110,24 +109,6 @@ def encode_documents(model: ColdeModel, layout: ChunkLayout, documents: Sequence
             )
 
 
-@torch.no_grad()
-def subset_vectors(model: ColdeModel, encoding: ColdeEncoding, subsets: Sequence[Ints]) -> Tensor:
-    """The document vector recomputed from each subset of its chunks, 0 for an empty one: (subsets, width)."""
-    device = next(model.parameters()).device
-    vectors, section_ids = encoding.vectors.to(device), torch.from_numpy(encoding.section_ids).to(device)
-    lengths = torch.from_numpy(encoding.chunks.lengths).to(device)
-    result = torch.zeros(len(subsets), len(encoding.vector))
-    filled = [number for number, subset in enumerate(subsets) if len(subset)]
-    size = max(1, 4 * CHUNKS // max([1, *(len(subset) for subset in subsets)]))
-    for start in range(0, len(filled), size):
-        numbers = filled[start : start + size]
-        rows = torch.from_numpy(np.concatenate([subsets[number] for number in numbers])).to(device)
-        document = torch.repeat_interleave(torch.tensor([len(subsets[number]) for number in numbers])).to(device)
-        output = model.aggregate(vectors[rows], section_ids[rows], document, lengths[rows])
-        result[numbers] = output.documents.float().cpu()
-    return result
-
-
 def _headings(document: Document, span: Span) -> str:
     """'Introduction – Related work' for a span from the one to the other; empty if no section there has a heading."""
     inside = [s for s in document.sections if s.start < span.end and s.end > span.start and s.paragraphs]
@@ -139,9 +120,9 @@ def _headings(document: Document, span: Span) -> str:
 
 def explain_pair(model: ColdeModel, a: ColdeEncoding, b: ColdeEncoding, name: str) -> Match:
     """Compare two documents; `name` is the matcher's."""
-    forward, backward = _chunk_evidence(model, a, b), _chunk_evidence(model, b, a)
-    match = _match(a, b, name, float(a.vector @ b.vector), forward, backward)
-    return replace(match, threshold=model.config.threshold)
+    gains = contributions(model, a, b), contributions(model, b, a)
+    evidence = nearest_evidence((a.attended, b.attended), gains)
+    return _match(a, b, name, float(a.vector @ b.vector), evidence, model.config.threshold)
 
 
 def explain_within(encoding: ColdeEncoding, name: str) -> Match:
@@ -158,7 +139,7 @@ def explain_within(encoding: ColdeEncoding, name: str) -> Match:
     forward, backward = (
         Evidence(evidence.partner, np.where(mask, evidence.mass, 0.0)) for mask in (~is_backward, is_backward)
     )
-    return _match(encoding, encoding, name, score, forward, backward)
+    return _match(encoding, encoding, name, score, (forward, backward))
 
 
 def contributions(model: ColdeModel, source: ColdeEncoding, target: ColdeEncoding) -> Floats:
@@ -171,31 +152,35 @@ def contributions(model: ColdeModel, source: ColdeEncoding, target: ColdeEncodin
     )
 
 
+def subset_vectors(model: ColdeModel, encoding: ColdeEncoding, subsets: Sequence[Ints]) -> Tensor:
+    """The document vector recomputed from each subset of its chunks, 0 for an empty one: (subsets, width)."""
+    section, lengths = torch.from_numpy(encoding.section_ids), torch.from_numpy(encoding.chunks.lengths)
+
+    def encode(rows: Tensor, counts: Tensor) -> Tensor:
+        numbers = section[rows], torch.repeat_interleave(counts), lengths[rows]
+        return model.aggregate(encoding.vectors[rows].to(model.device), *numbers).documents
+
+    return vectors_of_subsets(subsets, len(encoding.vector), 4 * CHUNKS, encode)
+
+
 def _match(
-    a: ColdeEncoding, b: ColdeEncoding, name: str, cosine: float, forward: Evidence, backward: Evidence
+    a: ColdeEncoding,
+    b: ColdeEncoding,
+    name: str,
+    cosine: float,
+    evidence: tuple[Evidence, Evidence],
+    threshold: float | None = None,
 ) -> Match:
-    return Match(
-        a=a.document,
-        b=b.document,
+    return explained_match(
+        (a.chunks, b.chunks),
+        (a.attended, b.attended),
+        evidence,
+        lambda level: cosine_grid(a, b, level),
         score=float(np.clip(cosine, 0.0, 1.0)),
-        sections=cosine_grid(a, b, "sections"),
-        alignments=alignments(
-            merge([forward], [backward]),
-            (a.chunks.passage, b.chunks.passage),
-            lambda i, j: pair_cosines(a.attended, b.attended, i, j),
-            lambda i, j: (),
-        ),
         model=name,
+        threshold=threshold,
         coverage=Coverage(a.coverage, b.coverage),
-        parts={"meaning": 1.0},
-        grids=lambda level: cosine_grid(a, b, level),
     )
-
-
-def _chunk_evidence(model: ColdeModel, source: ColdeEncoding, target: ColdeEncoding) -> Evidence:
-    """The contribution of each chunk, and the chunk of the other document most similar to it."""
-    nearest = (source.attended @ target.attended.T).argmax(1)
-    return Evidence(nearest.numpy(), contributions(model, source, target))
 
 
 def _attention_evidence(encoding: ColdeEncoding) -> Evidence:

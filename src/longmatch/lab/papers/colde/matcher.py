@@ -8,18 +8,15 @@ import random
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from longmatch.documents.document import Document
-from longmatch.encoders.pretrained import checkpoint_errors
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import Precision
-from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer, special_tokens
+from longmatch.lab.encoders.checkpoint import special_tokens
 from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.papers.colde.augmentation import ChunkLayout, ChunkRanges
 from longmatch.lab.papers.colde.encoder import ColdeModel
@@ -35,41 +32,18 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
     """
 
     name = "colde"
+    Model = ColdeModel
     model: ColdeModel
 
     def __init__(
-        self,
-        model: ColdeModel,
-        tokenizer: Any,
-        max_tokens: int | None = None,
-        precision: Precision | None = None,
+        self, model: ColdeModel, tokenizer: Any, max_tokens: int | None = None, precision: Precision | None = None
     ) -> None:
         super().__init__(model, tokenizer, precision)
-        self.layout = model.layout(special_tokens(tokenizer, self.name), max_tokens)
+        self.layout = self.changed(model.layout(special_tokens(tokenizer, self.name), max_tokens))
 
-    @classmethod
-    def load(
-        cls,
-        folder: str | Path,
-        max_tokens: int | None = None,
-        device: str | None = None,
-        precision: Precision | None = None,
-    ) -> Self:
-        """Open a folder written by `longmatch train colde`."""
-        from transformers.utils import logging
-
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-        with checkpoint_errors(f"The CoLDE model {folder}", "Name a folder written by `longmatch train colde`."):
-            model: Any = open_checkpoint(ColdeModel, folder)
-            tokenizer = open_tokenizer(str(folder))
-        target = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        return cls(model.to(target), tokenizer, max_tokens, precision)
-
-    @property
-    def width(self) -> int:
-        """Dimensions of a document vector."""
-        return int(self.model.config.projection_width or self.model.summary_width)
+    def changed(self, layout: ChunkLayout) -> ChunkLayout:
+        """How documents are cut, given how the model was trained to read them."""
+        return layout
 
     def encode_tokens(self, documents: Sequence[Tokens]) -> Iterator[ColdeEncoding]:
         """Encode documents independently."""
@@ -169,18 +143,14 @@ class ShuffledLayout(ChunkLayout):
 class ShuffledSectionsMatcher(ColdeMatcher):
     """CoLDE on documents whose sections are shuffled but keep the embeddings of their original order."""
 
-    def __init__(
-        self, model: ColdeModel, tokenizer: Any, max_tokens: int | None = None, precision: Precision | None = None
-    ) -> None:
-        super().__init__(model, tokenizer, max_tokens, precision)
-        self.layout = ShuffledLayout(**vars(self.layout))
+    def changed(self, layout: ChunkLayout) -> ChunkLayout:
+        """With shuffled sections."""
+        return ShuffledLayout(**vars(layout))
 
 
 class UndividedMatcher(ColdeMatcher):
     """CoLDE on documents that are not cut into sections, as the paper tests it (section 4.2)."""
 
-    def __init__(
-        self, model: ColdeModel, tokenizer: Any, max_tokens: int | None = None, precision: Precision | None = None
-    ) -> None:
-        super().__init__(model, tokenizer, max_tokens, precision)
-        self.layout = replace(self.layout, sections=1)
+    def changed(self, layout: ChunkLayout) -> ChunkLayout:
+        """With one section."""
+        return replace(layout, sections=1)

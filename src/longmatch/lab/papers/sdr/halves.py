@@ -54,19 +54,16 @@ class DocumentHalves:
         In float32 whatever the precision around it, because half precision ties close scores.
         """
         with torch.autocast(vectors.device.type, enabled=False):
-            return self._mean_reciprocal_rank(vectors)
-
-    def _mean_reciprocal_rank(self, vectors: Tensor) -> float:
-        vectors = nn.functional.normalize(vectors.float(), dim=1)
-        parts = vectors.split([int(units[-1]) for units in self.units])
-        sides = [
-            Paragraphs(part, to_device(units, part.device), to_device(documents, part.device))
-            for part, units, documents in zip(parts, self.units, self.documents, strict=True)
-        ]
-        ranks = []
-        for mine, theirs in (sides, sides[::-1]):
-            sources = list(split(mine))
-            for number in self.queries.tolist():
-                scores = sdr_scores(sources[number], theirs)
-                ranks.append((scores >= scores[number]).sum())
-        return float((1 / torch.stack(ranks).double()).mean())
+            vectors = nn.functional.normalize(vectors.float(), dim=1)
+            parts = vectors.split([int(units[-1]) for units in self.units])
+            sides = [
+                Paragraphs(part, to_device(units, part.device), to_device(documents, part.device))
+                for part, units, documents in zip(parts, self.units, self.documents, strict=True)
+            ]
+            ranks = []
+            for mine, theirs in (sides, sides[::-1]):
+                sources = list(split(mine))
+                for number in self.queries.tolist():
+                    scores = sdr_scores(sources[number], theirs)
+                    ranks.append((scores >= scores[number]).sum())
+            return float((1 / torch.stack(ranks).double()).mean())

@@ -84,7 +84,8 @@ class SentencePool:
     def draw(self, anchors: Ints, random: np.random.Generator, intra_share: float = INTRA_SHARE) -> DrawnPairs:
         """A partner for each anchor: another sentence of its unit in a share of the pairs, else of another document."""
         intra = random.random(len(anchors)) < intra_share
-        same_unit = _another(anchors, self.unit_offsets, random)
+        start, end = _run(anchors, self.unit_offsets)
+        same_unit = start + (anchors - start + 1 + random.integers(np.maximum(end - start - 1, 1))) % (end - start)
         start, end = _run(anchors, self.document_offsets)
         other_document = (end + random.integers(len(self) - (end - start))) % len(self)
         return DrawnPairs(anchors, np.where(intra, same_unit, other_document), intra)
@@ -114,14 +115,6 @@ def _sentences(tokens: Tokens, limit: int, max_tokens: int | None, unit: Unit) -
     if max_tokens is not None:
         kept &= last <= max_tokens
     return np.stack([first, last, units], axis=1)[kept].astype(np.int64)
-
-
-def _another(rows: Ints, offsets: Ints, random: np.random.Generator) -> Ints:
-    """A different row of the same run, uniformly; in a run of one, the row itself."""
-    start, end = _run(rows, offsets)
-    size = end - start
-    others: Ints = start + (rows - start + 1 + random.integers(np.maximum(size - 1, 1))) % size
-    return others
 
 
 def _run(rows: Ints, offsets: Ints) -> tuple[Ints, Ints]:

@@ -4,24 +4,21 @@ Blocks are greedily filled with sentences (4.1.1). The defaults of the configura
 for the number of blocks.
 """
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, BertConfig, BertModel, PretrainedConfig, PreTrainedModel
+from transformers import AutoModel, BertConfig, BertModel, PretrainedConfig, PreTrainedModel
 from transformers.utils.generic import ModelOutput
 
 from longmatch.encoders.pretrained import locate
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
+from longmatch.lab.encoders.checkpoint import nested_config, open_checkpoint
 from longmatch.lab.encoders.engine import max_positions
-from longmatch.lab.encoders.flat import FlatTokens, PieceBatch, mean_pool
+from longmatch.lab.encoders.flat import DocumentPieces, FlatTokens, mean_pool
 from longmatch.lab.encoders.packed.bert import forward_packed, pool_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_softmax, segment_sum, to_device
 from longmatch.units.pieces import block_ranges
@@ -59,38 +56,24 @@ class SmithConfig(PretrainedConfig):  # type: ignore[misc]
     """
 
     model_type = "longmatch-smith"
-
-    def __init__(
-        self,
-        sentence_level: dict[str, Any] | None = None,
-        document_layers: int = 3,
-        document_heads: int = 4,
-        dropout: float = 0.1,
-        block_tokens: int = 32,
-        max_blocks: int = 64,
-        cut_long: bool = False,
-        combine: Combine = "normal",
-        scale: float = 10.0,
-        bias: float = -5.0,
-        threshold: float | None = None,
-        block_pooling: BlockPooling = "start",
-        document_pooling: DocumentPooling = "first",
-        normalise_parts: bool = False,
-        **others: Any,
-    ) -> None:
-        self.sentence_level = sentence_level
-        self.document_layers, self.document_heads, self.dropout = document_layers, document_heads, dropout
-        self.block_tokens, self.max_blocks, self.cut_long = block_tokens, max_blocks, cut_long
-        self.combine, self.scale, self.bias = combine, scale, bias
-        self.block_pooling, self.document_pooling = block_pooling, document_pooling
-        self.normalise_parts = normalise_parts
-        self.threshold = threshold  # pairs with at least this score match; chosen on validation pairs
-        super().__init__(**others)
+    sentence_level: dict[str, Any] | None = None
+    document_layers: int = 3
+    document_heads: int = 4
+    dropout: float = 0.1
+    block_tokens: int = 32
+    max_blocks: int = 64
+    cut_long: bool = False
+    combine: Combine = "normal"
+    scale: float = 10.0
+    bias: float = -5.0
+    threshold: float | None = None  # pairs with at least this score match; chosen on validation pairs
+    block_pooling: BlockPooling = "start"
+    document_pooling: DocumentPooling = "first"
+    normalise_parts: bool = False
 
     def sentence_config(self) -> PretrainedConfig:
         """The sentence level's configuration."""
-        settings = dict(self.sentence_level or {})
-        return AutoConfig.for_model(settings.pop("model_type", "bert"), **settings)
+        return nested_config(self.sentence_level)
 
     def document_config(self) -> BertConfig:
         """The document level's configuration: as wide as the sentence level, with blocks instead of words."""
@@ -129,36 +112,6 @@ def _bert(vocabulary: int, width: int, layers: int, heads: int, positions: int, 
 
 
 @dataclass(frozen=True)
-class BlockBatch(PieceBatch):
-    """The blocks of a batch of documents, one after another; there are no padding blocks."""
-
-    counts: Tensor  # (documents,) blocks of each document
-
-    def __len__(self) -> int:
-        """Number of documents."""
-        return len(self.counts)
-
-    @property
-    def position(self) -> Tensor:
-        """The position of each block in its document: (blocks,)."""
-        starts = torch.repeat_interleave(offsets_of(self.counts)[:-1], self.counts)
-        return to_device(torch.arange(len(starts)) - starts, self.device)
-
-    def runs(self, budget: int) -> Iterator[tuple[int, int]]:
-        """Runs of documents of at most `budget` tokens; a longer document is a run by itself."""
-        return self._runs(self.counts, budget)
-
-    def between(self, first: int, last: int) -> "BlockBatch":
-        """The documents first:last."""
-        start, end = offsets_of(self.counts)[[first, last]].tolist()
-        return BlockBatch(self.text.between(start, end), self.counts[first:last])
-
-    def groups(self, budget: int) -> Iterator["BlockBatch"]:
-        """The batch in runs of documents of at most `budget` tokens."""
-        return (self.between(*run) for run in self.runs(budget))
-
-
-@dataclass(frozen=True)
 class BlockLayout:
     """How documents are cut for a model: tokens per block, number of blocks, special tokens around each block."""
 
@@ -178,7 +131,7 @@ class BlockLayout:
         start = int(random.integers(max(1, len(first) - (self.max_blocks or len(first)) + 1)))
         return first[start:][: self.max_blocks], last[start:][: self.max_blocks]
 
-    def lay_out(self, documents: Sequence[Tokens], random: np.random.Generator | None = None) -> BlockBatch:
+    def lay_out(self, documents: Sequence[Tokens], random: np.random.Generator | None = None) -> DocumentPieces:
         """The blocks of documents as one batch: from their beginnings, or with `random` from random positions."""
         cuts = [self.ranges(tokens) if random is None else self.random_ranges(tokens, random) for tokens in documents]
         pieces = [
@@ -186,7 +139,7 @@ class BlockLayout:
             for tokens, (first, last) in zip(documents, cuts, strict=True)
             for a, b in zip(first.tolist(), last.tolist(), strict=True)
         ]
-        return BlockBatch(FlatTokens.of(pieces, self.specials), torch.tensor([len(first) for first, _ in cuts]))
+        return DocumentPieces(FlatTokens.of(pieces, self.specials), torch.tensor([len(first) for first, _ in cuts]))
 
 
 class CombinedLevels(nn.Module):
@@ -315,11 +268,11 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
         """
         return self.aggregate(self.block_vectors(self.encode_tokens(ids, mask), mask), position, counts)
 
-    def encode_batch(self, batch: BlockBatch) -> SmithOutput:
+    def encode_batch(self, batch: DocumentPieces) -> SmithOutput:
         """The vectors of a batch's documents."""
         return self.aggregate(self.encode_batch_blocks(batch), batch.position, batch.counts)
 
-    def encode_batch_blocks(self, batch: BlockBatch) -> Tensor:
+    def encode_batch_blocks(self, batch: DocumentPieces) -> Tensor:
         """One unit vector per block, in the batch's order (blocks, width): without padding, or padded by length."""
         if uses_packing(self.sentence_level):
             return self.packed_block_vectors(forward_packed(self.sentence_level, batch.text), batch.text)
@@ -382,23 +335,3 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
     def logits(self, cosines: Tensor) -> Tensor:
         """The logit of the matching probability: scale * cosine + bias."""
         return self.scale * cosines.float() + self.bias
-
-
-def open_smith(folder: str | Path) -> tuple[SmithModel, Any]:
-    """The encoder and tokenizer in a folder written by `longmatch train smith` or `smith-pretrain`."""
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        kind = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))["model_type"]
-        if kind != SmithConfig.model_type:
-            raise ValueError(f"it holds a model of type {kind}")
-        model: SmithModel = open_checkpoint(SmithModel, folder)
-        return model, open_tokenizer(str(folder))
-    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise LongmatchError(
-            f"The SMITH model {folder} cannot be opened ({reason}). Name a folder written by `longmatch train smith` "
-            "or `longmatch train smith-pretrain`."
-        ) from error

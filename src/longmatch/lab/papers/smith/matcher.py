@@ -10,26 +10,21 @@ block alone, every block at its own position (see `ablation_contributions`). A c
 the block and its most similar block in the other document.
 """
 
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.documents.document import Document
-from longmatch.errors import LongmatchWarning
 from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.encoders.checkpoint import special_tokens
-from longmatch.lab.matchers import TrainedMatcher, ablation_contributions
-from longmatch.lab.papers.smith.encoder import BlockLayout, SmithModel, open_smith
-from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
-from longmatch.matching.match import Coverage, Grid, Level, Match
-from longmatch.matching.matcher import Progress
-from longmatch.matching.sentence_vectors import best_cosine_grid, pair_cosines
+from longmatch.lab.explanation import ablation_contributions, explained_match, nearest_evidence, vectors_of_subsets
+from longmatch.lab.matchers import TrainedMatcher
+from longmatch.lab.papers.smith.encoder import BlockLayout, SmithModel
+from longmatch.matching.align import Floats, Ints
+from longmatch.matching.match import Coverage, Match
+from longmatch.matching.sentence_vectors import best_cosine_grid
 from longmatch.matching.sentences import Sentences
 from longmatch.units import Tokens
 from longmatch.units.pieces import pieces_from
@@ -47,16 +42,6 @@ class SmithEncoding:
     vector: Tensor  # (width,)
     coverage: float
 
-    @property
-    def document(self) -> Document:
-        """The document itself."""
-        return self.blocks.document
-
-
-def cosine_grid(a: SmithEncoding, b: SmithEncoding, level: Level) -> Grid:
-    """The cosine of every pair of blocks; for sections, the best cosines of their blocks averaged."""
-    return best_cosine_grid((a.blocks, a.vectors), (b.blocks, b.vectors), level)
-
 
 @torch.no_grad()
 def encode_documents(model: SmithModel, layout: BlockLayout, documents: Sequence[Tokens]) -> Iterator[SmithEncoding]:
@@ -73,48 +58,6 @@ def encode_documents(model: SmithModel, layout: BlockLayout, documents: Sequence
             yield SmithEncoding(Sentences.of(pieces_from(tokens, first, last)), rows.clone(), vector.clone(), coverage)
 
 
-@torch.no_grad()
-def subset_vectors(model: SmithModel, encoding: SmithEncoding, subsets: Sequence[Ints]) -> Tensor:
-    """The document vector recomputed from each subset of its blocks, 0 for an empty one: (subsets, width).
-
-    Blocks keep their positions; with `document_pooling=first`, the first block of the subset represents the document.
-    """
-    device = next(model.parameters()).device
-    vectors, result = encoding.vectors.to(device), torch.zeros(len(subsets), len(encoding.vector))
-    filled = [number for number, subset in enumerate(subsets) if len(subset)]
-    size = max(1, BLOCKS // max([1, *(len(subset) for subset in subsets)]))
-    for start in range(0, len(filled), size):
-        numbers = filled[start : start + size]
-        rows = torch.from_numpy(np.concatenate([subsets[number] for number in numbers])).to(device)
-        counts = torch.tensor([len(subsets[number]) for number in numbers])
-        result[numbers] = model.aggregate(vectors[rows], rows, counts).documents.float().cpu()
-    return result
-
-
-def explain_pair(model: SmithModel, a: SmithEncoding, b: SmithEncoding, name: str) -> Match:
-    """Compare two documents; only a fine-tuned model gives a probability. `name` is the matcher's."""
-    cosine = a.vector @ b.vector
-    is_fine_tuned = model.config.threshold is not None
-    return Match(
-        a=a.document,
-        b=b.document,
-        score=float(cosine.clamp(0, 1)),
-        sections=cosine_grid(a, b, "sections"),
-        alignments=alignments(
-            merge([_block_evidence(model, a, b)], [_block_evidence(model, b, a)]),
-            (a.blocks.passage, b.blocks.passage),
-            lambda i, j: pair_cosines(a.vectors, b.vectors, i, j),
-            lambda i, j: (),
-        ),
-        model=name,
-        threshold=model.config.threshold,
-        probability=float(model.logits(cosine.to(model.scale.device)).sigmoid()) if is_fine_tuned else None,
-        coverage=Coverage(a.coverage, b.coverage),
-        parts={"meaning": 1.0},
-        grids=lambda level: cosine_grid(a, b, level),
-    )
-
-
 def contributions(model: SmithModel, source: SmithEncoding, target: SmithEncoding) -> Floats:
     """How much of the cosine each block of `source` contributes, at least 0: (blocks,)."""
     return ablation_contributions(
@@ -122,10 +65,16 @@ def contributions(model: SmithModel, source: SmithEncoding, target: SmithEncodin
     )
 
 
-def _block_evidence(model: SmithModel, source: SmithEncoding, target: SmithEncoding) -> Evidence:
-    """The contribution of each block, and the block of the other document most similar to it."""
-    nearest = (source.vectors @ target.vectors.T).argmax(1)
-    return Evidence(nearest.numpy(), contributions(model, source, target))
+def subset_vectors(model: SmithModel, encoding: SmithEncoding, subsets: Sequence[Ints]) -> Tensor:
+    """The document vector recomputed from each subset of its blocks, 0 for an empty one: (subsets, width).
+
+    Blocks keep their positions; with `document_pooling=first`, the first block of the subset represents the document.
+    """
+
+    def encode(rows: Tensor, counts: Tensor) -> Tensor:
+        return model.aggregate(encoding.vectors[rows].to(model.device), rows.to(model.device), counts).documents
+
+    return vectors_of_subsets(subsets, len(encoding.vector), BLOCKS, encode)
 
 
 class SmithMatcher(TrainedMatcher[SmithEncoding]):
@@ -135,50 +84,39 @@ class SmithMatcher(TrainedMatcher[SmithEncoding]):
     """
 
     name = "smith"
+    Model = SmithModel
     model: SmithModel
 
     def __init__(self, model: SmithModel, tokenizer: Any, precision: Precision | None = None) -> None:
         super().__init__(model, tokenizer, precision)
         self.layout = model.layout(special_tokens(tokenizer, self.name))
-        self._warned = False
-
-    @classmethod
-    def load(cls, folder: str | Path, device: str | None = None, precision: Precision | None = None) -> "SmithMatcher":
-        """Open a folder written by `longmatch train smith` or `longmatch train smith-pretrain`."""
-        model: Any
-        model, tokenizer = open_smith(folder)
-        target = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        return cls(model.to(target), tokenizer, precision)
 
     @property
-    def width(self) -> int:
-        """Dimensions of a document vector."""
-        return int(self.model.width)
+    def reads(self) -> str:
+        """How much of a long document is read."""
+        blocks = int(self.model.config.max_blocks)
+        cut = "; longer sentences are truncated" if self.layout.cut_long else ""
+        return f"the first {blocks} blocks of a document, {blocks * self.layout.limit:,} tokens at most{cut}"
 
-    def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[SmithEncoding]:
-        """Encode documents independently, and warn once if one is truncated."""
-        encodings = super().encode(documents, progress)
-        self._warn(encodings)
-        return encodings
-
-    def encode_tokens(self, documents: Sequence[Tokens]) -> Iterable[SmithEncoding]:
+    def encode_tokens(self, documents: Sequence[Tokens]) -> Iterator[SmithEncoding]:
         """Encode documents independently."""
         return encode_documents(self.model, self.layout, documents)
 
     @torch.no_grad()
     def explain(self, a: SmithEncoding, b: SmithEncoding, collection: Tensor | None = None) -> Match:
-        """Compare two documents at the levels of document, section and block."""
-        return explain_pair(self.model, a, b, self.name)
+        """Compare two documents at the levels of document, section and block.
 
-    def _warn(self, encodings: Sequence[SmithEncoding]) -> None:
-        """Warn the first time a document is truncated."""
-        if not self._warned and any(e.coverage < 1 for e in encodings):
-            self._warned = True
-            blocks = int(self.model.config.max_blocks)
-            cut = "; longer sentences are truncated" if self.layout.cut_long else ""
-            warnings.warn(
-                f"The model {self.name} reads the first {blocks} blocks of a document, "
-                f"{blocks * self.layout.limit:,} tokens at most{cut}.",
-                LongmatchWarning,
-                stacklevel=3,
-            )
+        Only a fine-tuned model gives a probability.
+        """
+        cosine, vectors, threshold = a.vector @ b.vector, (a.vectors, b.vectors), self.threshold
+        return explained_match(
+            (a.blocks, b.blocks),
+            vectors,
+            nearest_evidence(vectors, (contributions(self.model, a, b), contributions(self.model, b, a))),
+            lambda level: best_cosine_grid((a.blocks, a.vectors), (b.blocks, b.vectors), level),
+            score=float(cosine.clamp(0, 1)),
+            model=self.name,
+            threshold=threshold,
+            probability=None if threshold is None else float(self.model.logits(cosine.to(self.device)).sigmoid()),
+            coverage=Coverage(a.coverage, b.coverage),
+        )

@@ -10,9 +10,10 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 
+from longmatch.lab.encoders.flat import DocumentPieces
 from longmatch.lab.encoders.packed.bert import forward_packed, uses_packing
 from longmatch.lab.encoders.ragged import offsets_of, to_device
-from longmatch.lab.papers.smith.encoder import BlockBatch, SmithConfig, SmithModel
+from longmatch.lab.papers.smith.encoder import SmithConfig, SmithModel
 from longmatch.lab.training.masked_words import IGNORED, WordHead, mask_pieces, masked_word_loss
 
 MAX_WORDS = 8_192  # masked words whose logits over the whole vocabulary are held at a time
@@ -58,7 +59,7 @@ def _scores(predicted: Tensor, original: Tensor) -> Tensor:
 class MaskedBatch:
     """Documents with masked words; the blocks in `is_masked` are to be masked for the document level."""
 
-    blocks: BlockBatch
+    blocks: DocumentPieces
     labels: Tensor  # (tokens,) the original word where it is masked, IGNORED elsewhere; on the CPU like `is_masked`
     is_masked: Tensor  # (blocks,)
 
@@ -76,16 +77,6 @@ class MaskedBatch:
     def word_labels(self) -> Tensor:
         """The original words, in text order: (masked words,)."""
         return to_device(self.labels[self.labels != IGNORED], self.blocks.device)
-
-    @property
-    def word_rows(self) -> Tensor:
-        """The masked tokens: (masked words,)."""
-        return to_device((self.labels != IGNORED).nonzero().flatten(), self.blocks.device)
-
-    @property
-    def block_rows(self) -> Tensor:
-        """The masked blocks: (masked blocks,)."""
-        return to_device(self.is_masked.nonzero().flatten(), self.blocks.device)
 
     def to(self, device: torch.device) -> "MaskedBatch":
         """The batch with its text on another device."""
@@ -112,7 +103,7 @@ class BlockMasking:
     words: float = 0.15  # share
     blocks: int = 2  # per document
 
-    def mask(self, batch: BlockBatch, random: np.random.Generator) -> MaskedBatch:
+    def mask(self, batch: DocumentPieces, random: np.random.Generator) -> MaskedBatch:
         """The batch with masks. At least one block of each document stays unmasked."""
         text, labels = mask_pieces(batch.text, self.mask_token, self.vocabulary, self.words, random)
         is_masked = torch.zeros(len(text), dtype=torch.bool)
@@ -153,9 +144,14 @@ class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
 
     def predict(self, batch: MaskedBatch) -> Predictions:
         """One pass serves both tasks, so the original blocks have masked words too."""
-        packed = uses_packing(self.smith.sentence_level)
-        blocks, words = self._encode_packed(batch) if packed else self._encode_padded(batch)
-        rows = batch.block_rows
+        if uses_packing(self.smith.sentence_level):
+            states = forward_packed(self.smith.sentence_level, batch.blocks.text)
+            blocks = self.smith.packed_block_vectors(states, batch.blocks.text)
+            masked = to_device((batch.labels != IGNORED).nonzero().flatten(), batch.blocks.device)
+            words = states.index_select(0, masked).float()
+        else:
+            blocks, words = self._encode_padded(batch)
+        rows = to_device(batch.is_masked.nonzero().flatten(), batch.blocks.device)
         original = predicted = blocks.index_select(0, rows)
         if len(original):
             predicted = self.predict_blocks(blocks, rows, batch.blocks.position, batch.blocks.counts)
@@ -190,15 +186,8 @@ class SmithForPretraining(PreTrainedModel):  # type: ignore[misc]
     def _summed_loss(self, hidden: Tensor, labels: Tensor) -> Tensor:
         return masked_word_loss(self.word_logits(hidden), labels) * len(labels)
 
-    def _encode_packed(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
-        """The vectors of all blocks, and of the masked words, without padding."""
-        text = batch.blocks.text
-        states = forward_packed(self.smith.sentence_level, text)
-        words = states.index_select(0, batch.word_rows).float()
-        return self.smith.packed_block_vectors(states, text), words
-
     def _encode_padded(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
-        """The same, with blocks of similar length padded together."""
+        """The vectors of all blocks, and of the masked words, with blocks of similar length padded together."""
         block_order, blocks, word_order, words = [], [], [], []
         text, labels = batch.blocks.text, to_device(batch.labels, batch.blocks.device)
         for rows, places, mask in text.by_length():

@@ -4,7 +4,7 @@ The settings of the model (sections 5.2.1 and 5.2.3) are those of pre-training t
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -14,35 +14,23 @@ from transformers import PreTrainedModel
 from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors, locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import open_tokenizer, special_tokens
+from longmatch.lab.encoders.flat import DocumentPieces
+from longmatch.lab.matchers import open_trained
 from longmatch.lab.papers.smith.encoder import (
     SIZES,
-    BlockBatch,
     BlockLayout,
     BlockPooling,
     Combine,
     DocumentPooling,
     SmithConfig,
     SmithModel,
-    open_smith,
     sentence_level,
 )
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
-from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least, below_one
 
 CHANGEABLE = ("max_blocks", "cut_long", "combine", "block_pooling", "document_pooling", "normalise_parts")
-FIXED_BY_PRETRAINING = (
-    "size",
-    "layers",
-    "document_layers",
-    "width",
-    "heads",
-    "block_tokens",
-    "dropout",
-    "backbone",
-    "tokenizer",
-)
 
 
 @dataclass(frozen=True)
@@ -134,7 +122,8 @@ class SmithSettings(SmithModelSettings):
         super().__post_init__()
         above_zero(self, "scale")
         at_least(self, validation_pairs=2)
-        for key in FIXED_BY_PRETRAINING:
+        fixed = {field.name for field in fields(SmithModelSettings)} - set(CHANGEABLE)
+        for key in sorted(fixed):
             if self.pretrained is not None and getattr(self, key) is not None:
                 raise LongmatchError(f"The setting {key} is fixed by the pre-trained model; leave it out.")
 
@@ -143,7 +132,7 @@ class SmithSettings(SmithModelSettings):
         if self.pretrained is None:
             model, tokenizer = self.new_model(max_tokens)
         else:
-            model, tokenizer = open_smith(self.pretrained)
+            model, tokenizer = open_trained(SmithModel, self.pretrained, "cpu", "smith")
             blocks = self.max_blocks or int(model.config.max_blocks)
             blocks = blocks_within(blocks, max_tokens, int(model.config.block_tokens))
             model = model.with_settings(**self.overrides | {"max_blocks": blocks, "threshold": None})
@@ -153,7 +142,7 @@ class SmithSettings(SmithModelSettings):
         return model, tokenizer
 
 
-class SmithRecipe(BiEncoderRecipe[BlockBatch]):
+class SmithRecipe(BiEncoderRecipe[DocumentPieces]):
     """A batch consists of labelled pairs (32 in the paper), without masks; each document is encoded once."""
 
     name: ClassVar[str] = "smith"
@@ -162,15 +151,14 @@ class SmithRecipe(BiEncoderRecipe[BlockBatch]):
     model: SmithModel
     options: SmithSettings
 
-    def __init__(
-        self, data: TrainingData, model: Any, tokenizer: Any, settings: TrainingSettings, options: Any
-    ) -> None:
-        super().__init__(data, model, tokenizer, settings, options)
-        if options.centred:
-            self._centre()
+    def prepare(self) -> None:
+        """With `centred`, start the probability as 0.5 at the first batch's mean cosine.
 
-    def _centre(self) -> None:
-        """Where all cosines are alike at first (0.99 on average), a fixed bias leaves every probability at one end."""
+        Where all cosines are alike at first (0.99 on average), a fixed bias leaves every probability at one end.
+        """
+        super().prepare()
+        if not self.options.centred:
+            return
         numbers, (source, target) = self.pairs.documents(self._batch_rows(0))
         if self.settings.device == "auto" and torch.cuda.is_available():
             nn.Module.to(self.model, "cuda")  # where it is about to be trained: a batch of long documents
@@ -210,10 +198,10 @@ class SmithRecipe(BiEncoderRecipe[BlockBatch]):
         """As many as fit on the device."""
         return token_budget(self.settings, self.model.sentence_level, self.model.device)
 
-    def _vectors(self, documents: BlockBatch) -> Tensor:
+    def _vectors(self, documents: DocumentPieces) -> Tensor:
         return self.model.encode_batch(documents).documents
 
-    def _loss(self, vectors: Tensor, batch: PairBatch[BlockBatch]) -> Tensor:
+    def _loss(self, vectors: Tensor, batch: PairBatch[DocumentPieces]) -> Tensor:
         """Binary cross-entropy of sigmoid(scale * cos + bias) with the labels."""
         source, target, label = batch.targets
         cosines = (vectors[source] * vectors[target]).sum(1)

@@ -117,20 +117,15 @@ def spectral_clusters(similarity: Floats, size: float = EXPECTED_SIZE) -> Ints:
     graph[isolated, isolated] = degrees[isolated] = 1.0
     roots = np.sqrt(degrees)
     with _threads().limit(limits=1, user_api="blas"):
-        return renumbered(_assign(_leading_eigenvectors(graph / roots[:, None] / roots, count)))
+        largest = (len(graph) - count, len(graph) - 1)  # the smallest eigenvalues of the Laplacian I - matrix
+        vectors = eigh(graph / roots[:, None] / roots, subset_by_index=largest, driver="evr")[1]  # (sentences, count)
+        return renumbered(_assign(vectors))
 
 
 @cache
 def _threads() -> ThreadpoolController:
     """Cached, as finding the BLAS libraries takes longer than clustering."""
     return ThreadpoolController()
-
-
-def _leading_eigenvectors(matrix: Floats, count: int) -> Floats:
-    """Those of the largest eigenvalues, which are the smallest of the Laplacian I - matrix: (sentences, count)."""
-    size = len(matrix)
-    vectors: Floats = eigh(matrix, subset_by_index=[size - count, size - 1], driver="evr")[1]
-    return vectors
 
 
 def _assign(vectors: Floats) -> Ints:

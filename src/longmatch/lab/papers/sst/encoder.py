@@ -10,7 +10,9 @@ from longmatch.lab.baselines.cross.encoder import CrossConfig, CrossModel
 from longmatch.lab.encoders.engine import max_positions
 from longmatch.lab.encoders.flat import mean_pool
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE
+from longmatch.lab.papers.sst.selection import DirectClustering, SubtopicViews
 from longmatch.lab.papers.sst.views import SamplingMethod
+from longmatch.lab.words import TokenWords
 
 HeadKind = Literal["cross", "dual"]
 ClusteringKind = Literal["direct", "adaptive"]
@@ -28,23 +30,14 @@ class SstConfig(CrossConfig):
     """
 
     model_type = "longmatch-sst"
-
-    def __init__(
-        self,
-        clustering: ClusteringKind = "direct",
-        cluster_size: float = EXPECTED_SIZE,
-        max_sentences: int | None = 40,
-        sampling: SamplingMethod = "soft",
-        views: int = 3,
-        head: HeadKind = "cross",
-        loss_temperature: float = 0.05,
-        attention: bool = False,
-        **others: Any,
-    ) -> None:
-        self.clustering, self.cluster_size, self.max_sentences = clustering, cluster_size, max_sentences
-        self.sampling, self.head, self.loss_temperature = sampling, head, loss_temperature
-        self.attention = attention
-        super().__init__(views=views, **others)
+    clustering: ClusteringKind = "direct"
+    cluster_size: float = EXPECTED_SIZE
+    max_sentences: int | None = 40
+    sampling: SamplingMethod = "soft"
+    views: int = 3
+    head: HeadKind = "cross"
+    loss_temperature: float = 0.05
+    attention: bool = False
 
 
 class SstModel(CrossModel):
@@ -69,6 +62,12 @@ class SstModel(CrossModel):
             self.projection = nn.Linear(self.width, self.width, bias=False)  # W
             self.question = nn.Linear(self.width, 1, bias=False)  # v
             self.post_init()
+
+    def selection(self, tokenizer: Any) -> SubtopicViews:
+        """Views sampled by the model's settings, from direct clustering by the words that its tokens form."""
+        words, config = TokenWords.of(tokenizer.backend_tokenizer), self.config
+        clustering = DirectClustering(words, config.cluster_size, config.max_sentences)
+        return SubtopicViews(clustering, config.sampling, config.max_sentences)
 
     @property
     def side_limit(self) -> int:

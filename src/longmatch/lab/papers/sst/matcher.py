@@ -13,13 +13,13 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Vectors
 from longmatch.lab.baselines.cross.encoder import CrossModel
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
+from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.matchers import tokens_of
 from longmatch.lab.papers.sst.encoder import SstModel
 from longmatch.lab.papers.sst.explanation import Subtopics, find_subtopics
 from longmatch.lab.papers.sst.network import AdaptiveClustering
-from longmatch.lab.papers.sst.selection import Clustering, DirectClustering, NetworkClustering, SubtopicViews
+from longmatch.lab.papers.sst.selection import NetworkClustering
 from longmatch.lab.store.tokens import tokenizer_json
-from longmatch.lab.words import TokenWords
 from longmatch.matching.match import Match
 from longmatch.units import Tokens, tokenize
 
@@ -35,18 +35,15 @@ class SstMatcher(CrossMatcher):
 
     name = "sst"
     Model: ClassVar[type[CrossModel]] = SstModel
-    views: SubtopicViews
 
-    def selection(self) -> SubtopicViews:
-        """Views sampled by the model's settings; an adaptive clustering is loaded from the model's folder."""
-        config = self.model.config
-        if config.clustering == "adaptive":
-            network = AdaptiveClustering.load(Path(str(self.model.name_or_path)) / CLUSTERS, str(self.device))
-            clustering: Clustering = NetworkClustering(network, _VectorCache(network, self.tokenizer.backend_tokenizer))
-        else:
-            clustering = direct_clustering(self.tokenizer, config)
-        self.views = SubtopicViews(clustering, config.sampling, config.max_sentences)
-        return self.views
+    def __init__(self, model: SstModel, tokenizer: Any, precision: Precision | None = None) -> None:
+        super().__init__(model, tokenizer, precision)
+        self.views = model.selection(tokenizer)
+        if model.config.clustering == "adaptive":
+            network = AdaptiveClustering.load(Path(str(model.name_or_path)) / CLUSTERS, str(self.device))
+            clustering = NetworkClustering(network, _VectorCache(network, tokenizer.backend_tokenizer))
+            self.views = replace(self.views, clustering=clustering)
+        self.layout = replace(self.layout, selection=self.views)
 
     @property
     def networks(self) -> Sequence[nn.Module]:
@@ -73,14 +70,10 @@ class SstMatcher(CrossMatcher):
         return find_subtopics(a, b, self.views.clusters(*pair), self.views.clustering.similarity(*pair))
 
     @property
-    def _reads(self) -> str:
+    def reads(self) -> str:
+        """How much of a long document is read."""
         most = self.model.config.max_sentences
-        return super()._reads + (f", drawn from its first {most} sentences" if most is not None else "")
-
-
-def direct_clustering(tokenizer: Any, config: Any) -> DirectClustering:
-    """Direct clustering by the words that the model's tokens form."""
-    return DirectClustering(TokenWords.of(tokenizer.backend_tokenizer), config.cluster_size, config.max_sentences)
+        return super().reads + (f", drawn from its first {most} sentences" if most is not None else "")
 
 
 class _VectorCache:

@@ -21,6 +21,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.checkpoint import open_checkpoint, save_checkpoint
 from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_mean
+from longmatch.lab.matchers import check_kind
 from longmatch.lab.papers.sst.vectors import first_sentence_vectors
 from longmatch.units import Tokens
 
@@ -96,23 +97,14 @@ class ClusterConfig(PretrainedConfig):  # type: ignore[misc]
     """
 
     model_type = "longmatch-sst-clusters"
-
-    def __init__(
-        self,
-        backbone: str | None = None,
-        vector_width: int = 384,
-        hidden: int = 256,
-        heads: int = 4,
-        neighbours: int = 5,
-        cluster_size: float = 6.0,
-        max_sentences: int = 40,
-        dropout: float = 0.0,
-        **others: Any,
-    ) -> None:
-        self.backbone = backbone  # of the sentence vectors: a folder or hub id; None: the packaged MiniLM
-        self.vector_width, self.hidden, self.heads, self.neighbours = vector_width, hidden, heads, neighbours
-        self.cluster_size, self.max_sentences, self.dropout = cluster_size, max_sentences, dropout
-        super().__init__(**others)
+    backbone: str | None = None  # of the sentence vectors: a folder or hub id; None: the packaged MiniLM
+    vector_width: int = 384
+    hidden: int = 256
+    heads: int = 4
+    neighbours: int = 5
+    cluster_size: float = 6.0
+    max_sentences: int = 40
+    dropout: float = 0.0
 
     @property
     def max_clusters(self) -> int:
@@ -215,9 +207,7 @@ class AdaptiveClustering:
         logging.disable_progress_bar()
         advice = "Name a folder written by `longmatch train sst-clusters`."
         with checkpoint_errors(f"The cluster model {os.fspath(folder)}", advice):
-            kind = ClusterConfig.get_config_dict(folder)[0].get("model_type")
-            if kind != ClusterConfig.model_type:
-                raise ValueError(f"it holds a model of type {kind}")
+            check_kind(ClusterModel, folder)
             model: Any = open_checkpoint(ClusterModel, folder)
         inside = Path(folder) / BACKBONE
         name = str(inside) if inside.is_dir() else str(model.config.backbone or DEFAULT_NAME)

@@ -3,9 +3,9 @@
 Views can be reordered by how well they represent the documents (section 5.4, figure 7).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from cachetools import LRUCache
@@ -25,34 +25,30 @@ TokenPairs = Sequence[tuple[Tokens, Tokens]]
 POOL = 40  # views of a pair
 
 
-class Clustering(Protocol):
+class Clustering(ABC):
     """Finds the subtopics of a pair in the first sentences of both documents."""
 
-    def clusters(self, a: Tokens, b: Tokens) -> Clusters:
-        """The subtopic of each sentence."""
-
+    @abstractmethod
     def clusters_of_pairs(self, pairs: TokenPairs) -> list[Clusters]:
-        """The subtopics of many pairs, in their order."""
+        """The subtopic of each sentence, for many pairs, in their order."""
 
+    @abstractmethod
     def similarity(self, a: Tokens, b: Tokens) -> Floats:
         """The sentence similarities it uses, from 0 to 1, a's sentences before b's: (sentences, sentences)."""
 
 
 @dataclass(frozen=True)
-class DirectClustering:
+class DirectClustering(Clustering):
     """By shared words (equations 1 and 2)."""
 
     words: TokenWords
     size: float = EXPECTED_SIZE
     sentences: int | None = 40  # per document
 
-    def clusters(self, a: Tokens, b: Tokens) -> Clusters:
-        """The subtopic of each sentence."""
-        return Clusters.of(spectral_clusters(self._textrank(a, b), self.size), sentence_count(a, self.sentences))
-
     def clusters_of_pairs(self, pairs: TokenPairs) -> list[Clusters]:
         """The subtopics of each pair in turn."""
-        return [self.clusters(a, b) for a, b in pairs]
+        labels = (spectral_clusters(self._textrank(a, b), self.size) for a, b in pairs)
+        return [Clusters.of(of, sentence_count(a, self.sentences)) for of, (a, _) in zip(labels, pairs, strict=True)]
 
     def similarity(self, a: Tokens, b: Tokens) -> Floats:
         """TextRank's similarity, scaled to 0 to 1."""
@@ -64,15 +60,11 @@ class DirectClustering:
 
 
 @dataclass(frozen=True)
-class NetworkClustering:
+class NetworkClustering(Clustering):
     """By a trained cluster network (equations 3 to 6), over sentence vectors that are precomputed or made on demand."""
 
     network: AdaptiveClustering
     vectors: Callable[[Sequence[Tokens]], Sequence[Vectors]]  # the sentence vectors of documents
-
-    def clusters(self, a: Tokens, b: Tokens) -> Clusters:
-        """The most likely subtopic of each sentence."""
-        return self.clusters_of_pairs([(a, b)])[0]
 
     def clusters_of_pairs(self, pairs: TokenPairs) -> list[Clusters]:
         """The subtopics of all pairs, BATCH_PAIRS at a time."""
@@ -114,35 +106,29 @@ class SubtopicViews(Selection):
 
     def choose(self, a: Tokens, b: Tokens, limit: int, views: Sequence[int], seed: int) -> list[SelectedSentences]:
         """The sentences of each view: as many as fit into `limit` tokens, in reading order."""
-        clusters = self._single_cluster(a, b) if self.method == "random" else self.clusters(a, b)
-        lengths = _lengths(a, len(clusters.a)), _lengths(b, len(clusters.b))
+        if self.method == "random":  # uses no subtopics
+            first, second = (np.zeros(sentence_count(tokens, self.sentences), dtype=np.int64) for tokens in (a, b))
+            clusters = Clusters(first, second, 1)
+        else:
+            clusters = self.clusters(a, b)
+        lengths = np.diff(a.sentence_offsets[: len(clusters.a) + 1]), np.diff(b.sentence_offsets[: len(clusters.b) + 1])
         sampler = ViewSampler(self.method, tokens=limit, seed=seed)
-        drawn = (sampler.draw(clusters, (a.document.id, b.document.id), view, lengths) for view in views)
-        return [SelectedSentences(view.a, view.b) for view in drawn]
+        return [sampler.draw(clusters, (a.document.id, b.document.id), view, lengths) for view in views]
 
     def clusters(self, a: Tokens, b: Tokens) -> Clusters:
         """The subtopics of a pair, cached."""
         key = self._key(a, b)
         if (clusters := self._recent.get(key)) is None:
-            clusters = self._recent[key] = self.clustering.clusters(a, b)
+            clusters = self._recent[key] = self.clustering.clusters_of_pairs([(a, b)])[0]
         return clusters
 
     def _key(self, a: Tokens, b: Tokens) -> bytes:
         return digest_of(a, self.sentences) + digest_of(b, self.sentences)
 
-    def _single_cluster(self, a: Tokens, b: Tokens) -> Clusters:
-        """For random views, which use no subtopics."""
-        first, second = (sentence_count(tokens, self.sentences) for tokens in (a, b))
-        return Clusters(np.zeros(first, dtype=np.int64), np.zeros(second, dtype=np.int64), 1)
-
 
 def first_sentences(tokens: Tokens, limit: int | None) -> Tokens:
     """A document truncated to its first `limit` sentences."""
     return tokens.truncated(int(tokens.sentence_offsets[sentence_count(tokens, limit)]))
-
-
-def _lengths(tokens: Tokens, count: int) -> Ints:
-    return np.diff(tokens.sentence_offsets[: count + 1])
 
 
 @dataclass(frozen=True)

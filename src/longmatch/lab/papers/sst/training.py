@@ -24,13 +24,12 @@ from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings, L
 from longmatch.lab.losses import info_nce_loss
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE
 from longmatch.lab.papers.sst.encoder import ClusteringKind, SstModel
-from longmatch.lab.papers.sst.matcher import CLUSTERS, direct_clustering
+from longmatch.lab.papers.sst.matcher import CLUSTERS
 from longmatch.lab.papers.sst.network import AdaptiveClustering
 from longmatch.lab.papers.sst.selection import (
     BATCH_PAIRS,
     CACHED_PAIRS,
     POOL,
-    Clustering,
     NetworkClustering,
     ReorderedViews,
     SubtopicViews,
@@ -67,6 +66,9 @@ class SstSettings(CrossSettings):
     attention: bool = False  # every epoch reads the same views together and combines them by attention
     view_range: int | None = None  # train on the first so many of 40 views, the most representative first (figure 7)
 
+    of_training: ClassVar[tuple[str, ...]] = (*CrossSettings.of_training, "clusters", "temporal", "view_range")
+    in_config: ClassVar[Mapping[str, str]] = {"size": "cluster_size", "sentences": "max_sentences"}
+
     def __post_init__(self) -> None:
         super().__post_init__()
         at_least(self, sentences=1, views=1, view_range=1)
@@ -82,18 +84,6 @@ class SstSettings(CrossSettings):
                 f"The setting view_range, at most {POOL}, says which view each epoch reads; "
                 "leave it out without temporal aggregation."
             )
-
-    def model(self, max_tokens: int | None) -> dict[str, Any]:
-        """The settings of SstConfig."""
-        return super().model(max_tokens) | {
-            "clustering": self.clustering,
-            "cluster_size": self.size,
-            "max_sentences": self.sentences,
-            "sampling": self.sampling,
-            "attention": self.attention,
-            "views": self.views,
-            "pool": self.pool,
-        }
 
 
 class SstRecipe(CrossRecipe):
@@ -113,9 +103,6 @@ class SstRecipe(CrossRecipe):
             recipe._use_network(options.clusters, data, cache)
         return recipe
 
-    def _selection(self) -> SubtopicViews:
-        return self._subtopic_views(direct_clustering(self.tokenizer, self.model.config))
-
     @cached_property
     def training_layout(self) -> PairLayout:
         """With `view_range` the views of each pair are reordered (section 5.4); validation reads them as drawn."""
@@ -126,9 +113,6 @@ class SstRecipe(CrossRecipe):
         epochs = ceil(schedule.steps * schedule.batches_per_step / self.steps_per_epoch)
         views = ReorderedViews(self.layout.selection, words, self.options.view_range, epochs)
         return replace(self.layout, selection=views)
-
-    def _subtopic_views(self, clustering: Clustering) -> SubtopicViews:
-        return SubtopicViews(clustering, self.options.sampling, self.options.sentences)
 
     def _use_network(self, folder: str, data: Sequence[Path], cache: Path) -> None:
         """Find subtopics with a cluster network: on a GPU for all pairs at once, else when a pair is first drawn.
@@ -148,7 +132,9 @@ class SstRecipe(CrossRecipe):
         def stored_vectors(documents: Sequence[Tokens]) -> list[Vectors]:
             return [vectors[tokenised.tokens.number(tokens.document.id)] for tokens in documents]
 
-        views = self._subtopic_views(NetworkClustering(self.network, stored_vectors))
+        views = SubtopicViews(
+            NetworkClustering(self.network, stored_vectors), self.options.sampling, self.options.sentences
+        )
         self.layout = replace(self.layout, selection=views)
         if self.network.model.device.type != "cpu":
             self._prepare_pairs(views)
@@ -183,6 +169,7 @@ class DualSettings(SstSettings):
     side_tokens: int = 510  # per document without special ones; at most the backbone's positions
     pool: ViewPooling = "mean"
     loss_temperature: float = 0.05
+    of_training: ClassVar[tuple[str, ...]] = (*SstSettings.of_training, "hard_negatives")
     hard_negatives: int = 0  # non-matches of its query in the batch with each match, as `negatives` draws them
 
     def __post_init__(self) -> None:
@@ -193,8 +180,8 @@ class DualSettings(SstSettings):
             raise LongmatchError("The dual encoder scores both orders of a pair alike; leave swap out.")
 
     def model(self, max_tokens: int | None) -> dict[str, Any]:
-        """The settings of SstConfig."""
-        return super().model(max_tokens) | {"head": "dual", "loss_temperature": self.loss_temperature}
+        """The settings that go into the model's config."""
+        return super().model(max_tokens) | {"head": "dual"}
 
 
 class DualRecipe(SstRecipe):

@@ -8,20 +8,13 @@ from typing import Literal
 
 import numpy as np
 
+from longmatch.lab.baselines.cross.selection import SelectedSentences
 from longmatch.lab.papers.sst.clustering import Clusters
 from longmatch.lab.words import Floats
 from longmatch.lexical.terms import hash_word
 from longmatch.units.tokens import Ints
 
 SamplingMethod = Literal["uniform", "hard", "soft", "negative", "random"]
-
-
-@dataclass(frozen=True)
-class View:
-    """The sentence numbers of both documents, in reading order."""
-
-    a: Ints
-    b: Ints
 
 
 @dataclass(frozen=True)
@@ -39,7 +32,7 @@ class ViewSampler:
 
     def draw(
         self, clusters: Clusters, ids: tuple[str, str], number: int, lengths: tuple[Ints, Ints] | None = None
-    ) -> View:
+    ) -> SelectedSentences:
         """View `number` of the pair with these `ids`; `lengths` are tokens per sentence, if `tokens` limits it."""
         names = [hash_word(id) for id in ids]
         views = []
@@ -50,7 +43,7 @@ class ViewSampler:
             else:
                 order = _roulette(rng, labels, stages(self.method, clusters, side))
             views.append(self._fill(order, lengths[side] if lengths else None))
-        return View(*views)
+        return SelectedSentences(*views)
 
     def _fill(self, order: Iterator[int], lengths: Ints | None) -> Ints:
         chosen: list[int] = []
