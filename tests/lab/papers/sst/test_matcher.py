@@ -43,7 +43,7 @@ def adaptive(tiny_bert, tiny_roberta, tmp_path_factory):
     matcher.model.save_pretrained(folder)
     matcher.tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
-    config = ClusterConfig(str(tiny_roberta), vector_width=32, hidden=16)
+    config = ClusterConfig(backbone=str(tiny_roberta), vector_width=32, hidden=16)
     network = tmp_path_factory.mktemp("network")
     ClusterModel(config).save_pretrained(network)
     AdaptiveClustering.load(network, "cpu").save(folder / CLUSTERS)

@@ -61,7 +61,7 @@ def tokens_in(tokens, numbers):
 
 
 def test_sentences_of_both_documents_about_one_thing_come_together(tokenizer, pair):
-    found = direct(tokenizer, size=4.0).clusters(*pair)
+    (found,) = direct(tokenizer, size=4.0).clusters_of_pairs([pair])
     assert len(set(found.a[:3]) | set(found.b[3:])) == 1  # the river, in either document
     assert not set(found.a[3:]) & set(found.b)
 

@@ -43,7 +43,7 @@ def network(tiny_roberta, tmp_path_factory):
     """A cluster network over a backbone with another tokenizer; as sure of its clusters as a trained one."""
     torch.manual_seed(0)
     folder = tmp_path_factory.mktemp("network")
-    made = ClusterModel(ClusterConfig(str(tiny_roberta), vector_width=32, hidden=16))
+    made = ClusterModel(ClusterConfig(backbone=str(tiny_roberta), vector_width=32, hidden=16))
     with torch.no_grad():
         made.head.weight *= 50
     made.save_pretrained(folder)
