@@ -5,12 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from benchmarks.papers.family_table import FamilyTable
+from benchmarks.papers.family_table import FamilyTable, differences, takeaways
 from benchmarks.papers.page import main, write_pages
 from benchmarks.papers.row_names import readable_names
 from benchmarks.papers.set_page import write_set_page
 from benchmarks.papers.stored_results import ResultGroup, StoredResults
-from benchmarks.papers.takeaways import differences, takeaways
 
 from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.provenance import commit_of
