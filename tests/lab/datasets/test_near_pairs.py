@@ -6,9 +6,8 @@ import longmatch as lm
 from longmatch.errors import ReadError
 from longmatch.lab.datasets import CollectionWriter, DataFolder, Part, Record
 from longmatch.lab.datasets.collection import find_set
-from longmatch.lab.datasets.labelling import label_citations
 from longmatch.lab.datasets.near_pairs import main, write_near_pairs
-from longmatch.lab.datasets.splits import DEFAULT, LEGAL
+from longmatch.lab.datasets.splits import DEFAULT, LEGAL, label_citations
 from longmatch.lab.training.data.sources import find_sources
 
 DEPTH = 8  # of a subject's fifteen documents

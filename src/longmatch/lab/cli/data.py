@@ -69,7 +69,7 @@ def build_set(
 ) -> None:
     """Build a data set from its upstream files."""
     from longmatch.lab.datasets.catalogue import find
-    from longmatch.lab.datasets.progress import on_progress
+    from longmatch.lab.datasets.records import on_progress
 
     entry = find(name)
     options: dict[str, Any] = {"without": without} if without is not None else {}

@@ -5,7 +5,9 @@ import gzip
 import json
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
@@ -15,6 +17,7 @@ from longmatch.errors import ReadError
 Split = Literal["train", "validation", "test"]
 
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+_callback: ContextVar[Callable[[str, int], None] | None] = ContextVar("callback", default=None)
 
 
 class Part(NamedTuple):
@@ -146,3 +149,25 @@ def parse_object(text: str | bytes, path: Path, number: int = 1) -> dict[str, An
     if not isinstance(content, dict):
         raise ReadError(path, f"line {number} is not a JSON object", "Fetch it again.")
     return content
+
+
+@contextmanager
+def on_progress(callback: Callable[[str, int], None]) -> Iterator[None]:
+    """Call `callback(what, count)` for every report inside the block.
+
+    >>> with on_progress(lambda what, count: print(count, what)):
+    ...     report("pages read", 3)
+    3 pages read
+    """
+    token = _callback.set(callback)
+    try:
+        yield
+    finally:
+        _callback.reset(token)
+
+
+def report(what: str, count: int) -> None:
+    """Report that `count` of `what` are done."""
+    callback = _callback.get()
+    if callback is not None:
+        callback(what, count)

@@ -6,8 +6,12 @@ Every step is one pass over the text, and templates are dropped instead of expan
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree.ElementTree import Element
 
-from longmatch.lab.datasets.records import Part
+from longmatch.lab.datasets.records import Part, open_binary, report
+from longmatch.lab.datasets.safe_xml import iterate_elements
 from longmatch.lab.datasets.sections import LINK_LISTS, clean_parts, collapse_spaces
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -145,3 +149,40 @@ def _paragraphs(body: str) -> str:
     """Each non-empty line is a paragraph or a list item."""
     lines = (collapse_spaces(_LIST_MARKER.sub("", line)) for line in body.split("\n"))
     return "\n\n".join(line for line in lines if any(map(str.isalnum, line)))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An article, or a redirect to one."""
+
+    title: str
+    text: str
+    redirect: str  # target title, or empty
+
+
+def iterate_pages(dumps: list[Path]) -> Iterator[Page]:
+    """The pages of the article namespace (0), in dump order."""
+    count = 0
+    for dump in dumps:
+        with open_binary(dump) as stream:
+            for element in iterate_elements(stream, "page", dump):
+                if element.findtext("ns", "0") == "0":
+                    count += 1
+                    if count % 1000 == 0:
+                        report("pages read", count)
+                    yield _page(element)
+
+
+def _page(element: Element) -> Page:
+    redirect = element.find("redirect")
+    target = redirect.get("title", "") if redirect is not None else ""
+    return Page(element.findtext("title", ""), element.findtext("revision/text") or "", target)
+
+
+def page_id(title: str) -> str:
+    """The document id of a title: its form in URLs.
+
+    >>> page_id("Apple tree")
+    'Apple_tree'
+    """
+    return title.replace(" ", "_")

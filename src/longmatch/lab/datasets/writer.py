@@ -11,8 +11,7 @@ from typing import Self, TextIO, cast
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import CANDIDATE_COLUMNS, PAIR_COLUMNS, POOL_COLUMNS, QREL_COLUMNS
-from longmatch.lab.datasets.progress import report
-from longmatch.lab.datasets.records import Judgement, Pair, Record, Split
+from longmatch.lab.datasets.records import Judgement, Pair, Record, Split, report
 
 _PRESET = 1  # of xz: a sixth larger than the default 6, several times faster
 

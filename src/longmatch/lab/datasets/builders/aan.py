@@ -16,11 +16,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from longmatch.lab.datasets.labelling import label_citations
 from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record, iterate_lines
 from longmatch.lab.datasets.sections import clean_parts, collapse_spaces, unwrap
-from longmatch.lab.datasets.splits import PAPERS
+from longmatch.lab.datasets.splits import PAPERS, label_citations
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
 _EDGE = re.compile(r"\s*(\S+)\s*==>\s*(\S+)\s*")

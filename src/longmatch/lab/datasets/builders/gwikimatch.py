@@ -13,10 +13,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.dump_pages import iterate_pages, page_id
 from longmatch.lab.datasets.raw_files import RawFiles, open_raw
 from longmatch.lab.datasets.records import Pair, Record, Split, iterate_lines
-from longmatch.lab.datasets.wikitext import page_title, wikitext_parts
+from longmatch.lab.datasets.wikitext import iterate_pages, page_id, page_title, wikitext_parts
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
 _SPLITS: dict[str, Split] = {"train": "train", "eval": "validation", "test": "test"}

@@ -21,13 +21,12 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.labelling import label_similar
 from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record, open_binary, read_table
 from longmatch.lab.datasets.safe_xml import MAX_ELEMENT, iterate_elements, text_of
 from longmatch.lab.datasets.sections import clean_parts
 from longmatch.lab.datasets.similar_sets import similar_pairs
-from longmatch.lab.datasets.splits import PAPERS
+from longmatch.lab.datasets.splits import PAPERS, label_similar
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
 _MAX_SAMPLE = 50  # patents examined as negatives of one patent

@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.labelling import label_citations
 from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record
 from longmatch.lab.datasets.sections import BACK_MATTER, clean_parts, collapse_spaces
-from longmatch.lab.datasets.splits import DEFAULT
+from longmatch.lab.datasets.splits import DEFAULT, label_citations
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
 _ARXIV = re.compile(r"[0-9]{4}\.[0-9]{4,5}")

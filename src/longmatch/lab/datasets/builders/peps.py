@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from longmatch.lab.datasets.labelling import label_citations
 from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record
 from longmatch.lab.datasets.sections import clean_parts, collapse_spaces
-from longmatch.lab.datasets.splits import DEFAULT
+from longmatch.lab.datasets.splits import DEFAULT, label_citations
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
 _DROPPED = re.compile(r"abstract|references?(?: and footnotes)?|footnotes|bibliography|copyright", re.IGNORECASE)

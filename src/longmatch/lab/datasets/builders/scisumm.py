@@ -22,12 +22,11 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.labelling import label_citations
 from longmatch.lab.datasets.raw_files import RawFiles, open_raw
 from longmatch.lab.datasets.records import Part, Record
 from longmatch.lab.datasets.safe_xml import read_xml, text_of
 from longmatch.lab.datasets.sections import BACK_MATTER, clean_parts, collapse_spaces, group_sentences
-from longmatch.lab.datasets.splits import DEFAULT
+from longmatch.lab.datasets.splits import DEFAULT, label_citations
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
 _PARAGRAPH_SENTENCES = 5

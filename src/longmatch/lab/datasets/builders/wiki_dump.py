@@ -21,13 +21,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lab.datasets.dump_pages import iterate_pages, page_id
-from longmatch.lab.datasets.labelling import label_similar, linked_negatives
 from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Record
 from longmatch.lab.datasets.similar_sets import similar_pairs
-from longmatch.lab.datasets.splits import PAPERS
-from longmatch.lab.datasets.wikitext import is_disambiguation, link_targets, wikitext_parts
+from longmatch.lab.datasets.splits import PAPERS, label_similar, linked_negatives
+from longmatch.lab.datasets.wikitext import is_disambiguation, iterate_pages, link_targets, page_id, wikitext_parts
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
 Ints = npt.NDArray[np.int64]

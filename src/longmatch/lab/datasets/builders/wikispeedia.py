@@ -23,12 +23,11 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from longmatch.lab.datasets.labelling import label_similar
 from longmatch.lab.datasets.raw_files import RawFiles, open_raw
 from longmatch.lab.datasets.records import Part, Record, iterate_lines
 from longmatch.lab.datasets.sections import LINK_LISTS, clean_parts, collapse_spaces
 from longmatch.lab.datasets.similar_sets import jaccard, similar_pairs
-from longmatch.lab.datasets.splits import DEFAULT
+from longmatch.lab.datasets.splits import DEFAULT, label_similar
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
 Links = Mapping[str, set[str]]

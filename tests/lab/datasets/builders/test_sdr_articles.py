@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict, defaultdict
 import pytest
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.safe_pickle import read_plain_pickle
+from longmatch.lab.datasets.builders.sdr_articles import read_plain_pickle
 
 PLAIN = {
     "Merlot": {"Malbec": 2, "Cabernet & Co": 1},
