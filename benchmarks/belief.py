@@ -34,7 +34,7 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.default.background import combine, read_kinds
 from longmatch.lab.default.calibration import believability, left_out, lone_probabilities
 from longmatch.lab.default.features import UNRELATED, read_pairs
-from longmatch.lab.default.report import belief_table
+from longmatch.lab.default.pipeline import belief_table
 from longmatch.lab.evaluation.measures import Floats, QueryResult, nDCG
 from longmatch.lexical.terms import terms_of
 from longmatch.lexical.weights import TermMatrix, tfidf
@@ -73,7 +73,10 @@ def folder_table(paths: Sequence[Path], groups: Sequence[frozenset[str]], consol
     encodings = matcher.encode([read(path) for path in paths])
     rarity = Collection.of(encodings, matcher.statistics).rarity
     for title, known in (("in the folder", rarity), ("by themselves", None)):
-        found = [(a, b, Explanation.of(a, b, matcher.statistics, known)) for a, b in combinations(encodings, 2)]
+        found = [
+            (a, b, Explanation.of(a, b, known or Rarity.of([a, b], matcher.statistics)))
+            for a, b in combinations(encodings, 2)
+        ]
         related = [any({_file(a), _file(b)} <= group for group in groups) for a, b, _ in found]
         table = Table("pairs", "number", "median", "95 %", "at 0.7 or more", "median score", title=title)
         for kind, wanted in (("related", True), ("the others", False)):
@@ -151,22 +154,20 @@ def foreign_table(data: Path, out: Path | None) -> Table:
 
 def _foreign_belief(folder: DataFolder, encodings: Sequence[Encoding], statistics: Statistics) -> dict[str, float]:
     rarity = Rarity.of(encodings, statistics)
-    rarity = replace(rarity, unrelated=sampled_unrelated(encodings, rarity, statistics))
-    collection = Collection.with_rarity(encodings, rarity)
-    found = list(_judged(folder, collection, statistics))
+    rarity = replace(rarity, unrelated=sampled_unrelated(encodings, rarity))
+    collection = Collection(encodings, rarity)
+    found = list(_judged(folder, collection))
     related, unrelated = (np.concatenate([pair[kind] for pair in found]) for kind in (0, 1))
     ranked = float(np.mean(nDCG(10).each([pair[2] for pair in found])))
     return {**believability(related, unrelated), "nDCG@10": ranked}
 
 
-def _judged(
-    folder: DataFolder, collection: Collection, statistics: Statistics
-) -> Iterator[tuple[Floats, Floats, QueryResult]]:
+def _judged(folder: DataFolder, collection: Collection) -> Iterator[tuple[Floats, Floats, QueryResult]]:
     """The probabilities of each test query's answers, and of random documents that no label names; its ranking."""
     number = {encoding.document.id: i for i, encoding in enumerate(collection.encodings)}
     rng = random.Random(0)
     for query, grades in sorted(folder.qrels("test").items()):
-        scores, likely = collection.judge(collection.encodings[number[query]], statistics)
+        scores, likely = collection.judge(collection.encodings[number[query]])
         answers = {id: grade for id, grade in grades.items() if grade > 0}
         drawn = set(rng.sample(range(len(number)), UNRELATED)) - {number[query], *(number[id] for id in grades)}
         order = sorted(((scores[number[id]], id) for id in folder.pool(query) if id != query), reverse=True)

@@ -12,6 +12,7 @@ import argparse
 import os
 import shutil
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -20,6 +21,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from longmatch.default.comparison import Query
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.measures import evaluate_run, nDCG
 from longmatch.lexical.terms import KINDS, Kind
@@ -28,8 +30,7 @@ from longmatch.library.library import Library
 from longmatch.library.rows import INDEX_COLUMNS
 from longmatch.library.search import score
 from longmatch.library.search.candidates import find_candidates, term_scores
-from longmatch.library.search.encode import Query
-from longmatch.library.search.score import score_candidates, sentence_scores
+from longmatch.library.search.score import sentence_scores
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.settings import LibrarySettings
 
@@ -79,10 +80,10 @@ def by_shortlist(searcher: Searcher, qrels: Grades) -> Table:
     usual, same = score.SHORTLIST, dict[int, list[int]]()
     for name in qrels:
         query, ids = _query(searcher, name), _candidates(searcher, name, searcher.candidates)
-        exact = score_candidates(query, ids, searcher.store, searcher.statistics).ids[:10]
+        exact = searcher.score(query, ids).ids[:10]
         for number in SHORTLISTS:
             score.SHORTLIST = number
-            found = score_candidates(query, ids, searcher.store, searcher.statistics, most=10).ids[:10]
+            found = searcher.score(query, ids, most=10).ids[:10]
             same.setdefault(number, []).append(len(set(found) & set(exact)))
     score.SHORTLIST = usual
     for number, counts in same.items():
@@ -107,17 +108,17 @@ def meaning_above_vectors(searcher: Searcher, qrels: Grades) -> str:
 
 
 def _query(searcher: Searcher, id: str) -> Query:
-    return Query.of(searcher.encodings([id])[0], searcher.index, id)
+    return searcher.query(searcher.encodings([id])[0], id)
 
 
 def _scored(searcher: Searcher, query: str, ids: Iterable[str]) -> dict[str, float]:
     others = [id for id in ids if id != query]
-    best = score_candidates(_query(searcher, query), others, searcher.store, searcher.statistics)
+    best = searcher.score(_query(searcher, query), others)
     return dict(zip(best.ids, best.scores.tolist(), strict=True))
 
 
 def _candidates(searcher: Searcher, query: str, count: int) -> Sequence[str]:
-    return find_candidates(_query(searcher, query), searcher.scope(without=query), count)
+    return find_candidates(_query(searcher, query), searcher.index, searcher.scope(without=query), count)
 
 
 def _best(run: dict[str, float]) -> set[str]:
@@ -150,8 +151,8 @@ def _pruned(library: Library, words: int, phrases: int) -> Index:
 
 def _first(searcher: Searcher, index: Index, kind: Kind, ids: Sequence[str], qrels: Grades) -> Run:
     def scores(query: str) -> dict[str, float]:
-        pruned = Query.of(searcher.encodings([query])[0], index, query)
-        values = term_scores(kind, pruned).tolist()
+        pruned = replace(searcher, index=index).query(searcher.encodings([query])[0])
+        values = term_scores(kind, pruned, index).tolist()
         return {id: value for id, value in zip(ids, values, strict=True) if id != query}
 
     return {query: scores(query) for query in qrels}

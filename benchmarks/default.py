@@ -147,7 +147,7 @@ def main() -> None:
         default, plain = Library(place, matcher), Library(place, with_plain_sides(matcher))
         chosen = documents[:: max(1, len(documents) // options.queries)][: options.queries]
         ranked = ranking(plain, default, [document.id for document in chosen], options.turns)
-        language, titles = default.searcher().index.trust
+        language, titles = default.searcher().index.rarity.trust
         sides = ", ".join(default.statistics.calibration.trusting(language, titles).sides)
     tokens = sum(map(len, matcher.tokenize(documents)))
     console.print(f"{len(documents)} documents, {tokens:,} tokens, {len(chosen)} queries; {matcher.backbone.runtime}")

@@ -2,7 +2,7 @@
 
     python -m benchmarks.house                    modules, lines, importers, short functions, circles
     python -m benchmarks.house --single FOLDER    modules with one importer, short functions with one use
-    python -m benchmarks.house --query            the modules that a query enters: in a library, in memory
+    python -m benchmarks.house --query            the way of a query: in a library, in memory
 
 Lines are all lines of a file. A circle is a set of modules that import each other, at any depth of their code; what
 stands under `TYPE_CHECKING` binds nothing and is left out.
@@ -10,12 +10,14 @@ stands under `TYPE_CHECKING` binds nothing and is left out.
 
 import argparse
 import ast
+import inspect
 import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -182,7 +184,7 @@ def single(folder: Path) -> None:
 
 
 def query() -> None:
-    """The modules of longmatch that a warm query enters, and how often it comes back to one that it had left."""
+    """The way of a warm query: what is called with the query or a part of it, and how often a file is come back to."""
     import tempfile
 
     sys.path.insert(0, str(ROOT / "src"))
@@ -194,33 +196,56 @@ def query() -> None:
         id = next(iter(library))
         documents = [library.show(id) for id in library]
         matcher = load("default")
-        followed("library", lambda: library.rank(id))
-        followed("memory", lambda: matcher.rank(documents[0], documents[1:]))
+        followed("library", lambda: library.rank(id), id)
+        followed("memory", lambda: matcher.rank(documents[0], documents[1:]), id)
 
 
-def followed(where: str, ask: Any) -> None:
-    """Ask once to warm up, then again with every call recorded."""
+def holds(value: Any, id: str, depth: int = 3) -> bool:
+    """Whether something is the document of an id or has it in its fields."""
+    if type(value).__name__ == "Document":
+        return bool(value.id == id)
+    if isinstance(value, str):
+        return value == id
+    if not depth or not type(value).__module__.startswith("longmatch."):
+        return False
+    return any(holds(field, id, depth - 1) for field in getattr(value, "__dict__", {}).values())
+
+
+def followed(where: str, ask: Any, id: str) -> None:
+    """Ask once to warm up, then again with every call recorded; comprehensions and resumed generators are no calls."""
     ask()
-    way: list[str] = []
-    names: dict[str, set[str]] = defaultdict(set)
+    all_calls: list[tuple[str, str]] = []
+    way: list[tuple[str, str]] = []
+    arguments: set[str] = set()
 
     def record(frame: FrameType, event: str, _: Any) -> None:
-        file = frame.f_code.co_filename
-        if event == "call" and file.startswith(str(SOURCE)):
-            module = str(Path(file).relative_to(SOURCE))
-            names[module].add(frame.f_code.co_qualname)
-            if not way or way[-1] != module:
-                way.append(module)
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(str(SOURCE)) or code.co_flags & inspect.CO_GENERATOR:
+            return
+        if code.co_name.startswith("<") and code.co_name != "<lambda>":
+            return
+        call = str(Path(code.co_filename).relative_to(SOURCE)), code.co_qualname
+        all_calls.append(call)
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        mine = [name for name in names if holds(frame.f_locals.get(name), id)]
+        if mine:
+            way.append(call)
+            arguments.update(mine)
 
     sys.setprofile(record)
     try:
         ask()
     finally:
         sys.setprofile(None)
-    returns = len(way) - len(set(way))
-    print(f"{where}: {len(names)} files, {returns} returns to one it had left, {sum(map(len, names.values()))} names")
-    for module in dict.fromkeys(way):
-        print(f"  {module}: {len(names[module])}")
+    print(f"{where}: {_described(all_calls)} in all")
+    print(f"  with the query: {_described(way)}, {len(arguments)} names for it")
+    for file in dict.fromkeys(file for file, _ in way):
+        print(f"    {file}: {', '.join(dict.fromkeys(name for other, name in way if other == file))}")
+
+
+def _described(calls: list[tuple[str, str]]) -> str:
+    entered = [file for file, _ in groupby(file for file, _ in calls)]
+    return f"{len(set(entered))} files, {len(entered) - len(set(entered))} returns, {len(set(calls))} functions"
 
 
 if __name__ == "__main__":

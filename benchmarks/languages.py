@@ -30,7 +30,7 @@ def partners(backbones: Sequence[str]) -> Table:
         collection = matcher.collect(encodings)
         ranks = []
         for number, encoding in enumerate(encodings):
-            scores = collection.scores(encoding, matcher.statistics)
+            scores = collection.scores(encoding)
             scores[number] = -np.inf
             same = (subjects == subjects[number]) & (np.arange(len(documents)) != number)
             ranks.append(1 + int((scores > scores[same].max()).sum()))

@@ -30,8 +30,7 @@ from longmatch.library.library import Library
 from longmatch.library.model import LibraryModel
 from longmatch.library.rows import ENCODING_COLUMNS, to_table
 from longmatch.library.search.candidates import find_candidates
-from longmatch.library.search.encode import Query
-from longmatch.library.search.score import score_candidates, sentence_scores
+from longmatch.library.search.score import sentence_scores
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
 
@@ -62,9 +61,9 @@ def values(library: Library, qrels: Grades) -> dict[str, Values]:
 
 
 def _scores(searcher: Searcher, id: str) -> dict[str, dict[str, float]]:
-    query = Query.of(searcher.encodings([id])[0], searcher.index, id)
-    ids = find_candidates(query, searcher.scope(without=id), searcher.candidates)
-    best = score_candidates(query, ids, searcher.store, searcher.statistics)
+    query = searcher.query(searcher.encodings([id])[0], id)
+    ids = find_candidates(query, searcher.index, searcher.scope(without=id), searcher.candidates)
+    best = searcher.score(query, ids)
     sentences = [document.unpacked() for document in searcher.store.sentences(ids)]
     meaning = sentence_scores(query.encoding.sentence_vectors, sentences)
     return {

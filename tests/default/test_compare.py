@@ -8,10 +8,9 @@ import pytest
 
 from longmatch.default.calibration import COPY_MARGIN
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import Explanation, PairComparison
+from longmatch.default.explanation import Explanation, LonePair
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
-from longmatch.default.sides import similarities
 from longmatch.documents import Document, Draft, read_text_string
 from longmatch.documents.language import words_of
 from longmatch.matching.match import Coverage
@@ -58,7 +57,7 @@ def test_every_example_almost_certainly_belongs_to_itself(matcher, encodings):
 
 def probability(matcher: HybridMatcher, a: Encoding, b: Encoding) -> float:
     """Whether or not it can be believed."""
-    return Explanation.of(a, b, matcher.statistics).probability
+    return Explanation.of(a, b, Rarity.of([a, b], matcher.statistics)).probability
 
 
 def test_related_documents_are_ten_times_as_likely_to_belong_together_as_unrelated_ones(matcher, encodings):
@@ -78,7 +77,7 @@ def test_short_texts_that_share_nothing_or_a_rare_name_alone_are_not_taken_for_r
 def test_the_probability_is_the_shipped_one_of_the_sides(matcher, encodings):
     a, b = encodings[PEARS], encodings[ORCHARD]
     rarity, shipped = Rarity.of([a, b], matcher.statistics), matcher.statistics.probability
-    sides = similarities(PairComparison.of(a, b, rarity), ("words", "phrases", "meaning", "named"))
+    sides = LonePair([b], rarity).similarities(a, ("words", "phrases", "meaning", "named"))
     words = np.array([float(a.words)]), np.array([float(b.words)])
     assert probability(matcher, a, b) == pytest.approx(shipped.of(sides, words, rarity.unrelated)[0])
 

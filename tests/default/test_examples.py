@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from longmatch.default.explanation import Explanation
+from longmatch.default.rarity import Rarity
 from longmatch.documents.read import read
 from longmatch.lexical.matcher import tfidf_matcher
 from longmatch.matching.matcher import Encoder
@@ -34,7 +35,8 @@ def pairs(matcher, encodings, answer_key) -> dict[str, np.ndarray]:
     for a, b in combinations(encodings, 2):
         same = answer_key[a]["group"] == answer_key[b]["group"]
         near = b in answer_key[a]["near_misses"] or a in answer_key[b]["near_misses"]
-        score = Explanation.of(encodings[a], encodings[b], matcher.statistics).score
+        both = encodings[a], encodings[b]
+        score = Explanation.of(*both, Rarity.of(both, matcher.statistics)).score
         scores["related" if same else "near miss" if near else "unrelated"].append(score)
     return {kind: np.array(found) for kind, found in scores.items()}
 

@@ -33,7 +33,7 @@ def test_the_same_subject_in_another_language_comes_first(
 ) -> None:
     collection = multilingual.collect(texts)
     for number, text in enumerate(texts):
-        scores, probabilities = collection.judge(text, multilingual.statistics)
+        scores, probabilities = collection.judge(text)
         partner = number ^ 1  # they stand side by side
         others = np.delete(np.arange(len(texts)), [number, partner])
         assert scores[partner] > scores[others].max()

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from longmatch.default.collection import Collection
+from longmatch.default.comparison import LENGTH_SLOPE as SLOPE
+from longmatch.default.comparison import length_correction
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.sides import LENGTH_SLOPE as SLOPE
-from longmatch.default.sides import length_correction
 from longmatch.documents import Document, read_text_string
 from tests.library.tiny import foreign_text, tiny_matcher
 
@@ -62,7 +62,7 @@ def test_the_usual_length_is_the_mean(made: list[Encoding], held: Collection) ->
 def test_a_ranks_score_is_that_of_the_explanation(
     matcher: HybridMatcher, made: list[Encoding], held: Collection, question: Encoding
 ) -> None:
-    assert "length" in held.rarity.calibration(matcher.statistics).sides
+    assert "length" in held.rarity.calibration.sides
     explained = [matcher.explain(question, other, held).score for other in made]
     assert matcher.score(question, held).tolist() == pytest.approx(explained, abs=1e-6)
 

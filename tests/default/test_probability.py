@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.default.probability import CERTAIN, SHARE, Curve, Probability
+from longmatch.default.calibration import CERTAIN, SHARE, Curve, Probability
 from longmatch.default.sides import BY_NAME, NAMES
 from longmatch.default.statistics import shipped_statistics
-from longmatch.default.unrelated import USUAL_WORDS, Level, Unrelated
+from longmatch.default.unrelated import USUAL_WORDS, Known, Level, Unrelated
 
 SHIPPED = shipped_statistics()
 SIDES = SHIPPED.probability.sides
@@ -108,7 +108,7 @@ def test_it_is_the_same_both_ways(values: list[float], first: int, second: int) 
 
 @given(st.lists(SHARES, min_size=len(SIDES), max_size=len(SIDES)), LENGTHS, LENGTHS, TRUST)
 def test_what_ships_is_the_same_both_ways(values: list[float], first: int, second: int, titles: float) -> None:
-    sides, ships = dict(zip(SIDES, values, strict=True)), (SHIPPED.probability, SHIPPED.prior.unrelated(0.6))
+    sides, ships = dict(zip(SIDES, values, strict=True)), (SHIPPED.probability, SHIPPED.prior.unrelated(Known(0.6)))
     there = told(sides, (first, second), (1.0, titles), *ships)
     assert there == pytest.approx(told(turned(sides), (second, first), (1.0, titles), *ships))
 
@@ -121,7 +121,7 @@ def test_what_ships_rises_with_every_side(
 ) -> None:
     before = dict(zip(SIDES, values, strict=True))
     after = {**before, raised: before[raised] + 0.01}
-    ships = SHIPPED.probability, SHIPPED.prior.unrelated(knowledge)
+    ships = SHIPPED.probability, SHIPPED.prior.unrelated(Known(knowledge))
     lower, higher = (told(sides, (first, second), (1.0, titles), *ships) for sides in (before, after))
     assert 0 <= lower <= higher + 1e-12 <= 1 + 1e-12
 

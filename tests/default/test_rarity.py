@@ -8,18 +8,13 @@ import pytest
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.rarity import (
-    BACKGROUND_DOCUMENTS,
-    blend,
-    familiarity_of,
-    knowledge_of,
-    running_rarity,
-    vocabulary_of,
-)
+from longmatch.default.rarity import RunningWords, known_of, running_rarity
+from longmatch.default.statistics import Statistics
+from longmatch.default.term_rarity import BACKGROUND_DOCUMENTS, blend
 from longmatch.documents import read_text_string
 from longmatch.lexical.background import TermBackground
-from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import Counts, hash_word
+from longmatch.lexical.weights import Frequencies
 from tests.library.tiny import made_up_text, tiny_matcher
 
 UNHEARD = np.array([hash_word("qwzxv")], dtype=np.uint64)
@@ -42,19 +37,25 @@ def background(known: list[str], foreign: list[str]) -> TermBackground:
     return TermBackground(Frequencies(1.0, ids, np.ones(len(ids))), nothing, nothing.ids, others)
 
 
+def with_terms(matcher: HybridMatcher, terms: TermBackground) -> Statistics:
+    return replace(matcher.statistics, terms=terms)
+
+
 def test_familiar_and_known_words_are_counted_as_they_run(tiny: HybridMatcher) -> None:
     texts = "River bank river stone.", "Stone wall river."
     encodings = tiny.encode([read_text_string(text, text[:5]) for text in texts])
-    found = familiarity_of(encodings, background(["river", "stone"], foreign=["stone"]))
-    assert found == pytest.approx((3 / 7, 5 / 7))
-    assert familiarity_of([], background([], [])) == (1.0, 1.0)
+    words = [encoding.terms.words.counts for encoding in encodings]
+    found = RunningWords.of(words, background(["river", "stone"], foreign=["stone"]))
+    assert found.shares == pytest.approx((3 / 7, 5 / 7))
+    assert [column.tolist() for column in (found.lengths, found.familiar, found.known)] == [[4, 3], [2, 1], [3, 2]]
+    assert RunningWords.of([], background([], [])).shares == (1.0, 1.0)
 
 
 def test_the_vocabulary_is_known_from_two_fifths_of_the_words_to_four_fifths(tiny: HybridMatcher) -> None:
     text = "River bank river stone wall."
     encodings = tiny.encode([read_text_string(text, "text")])
     for words, expected in ((["bank"], 0.0), (["river", "bank"], 0.5), (["river", "bank", "stone"], 1.0)):
-        assert vocabulary_of(encodings, background(words, [])) == pytest.approx(expected)
+        assert known_of(encodings, with_terms(tiny, background(words, []))).vocabulary == pytest.approx(expected)
 
 
 def test_running_rarity_is_0_for_terms_of_every_document_and_1_for_terms_of_none() -> None:
@@ -69,12 +70,14 @@ def test_running_rarity_is_0_for_terms_of_every_document_and_1_for_terms_of_none
     assert running_rarity(counts, half) == pytest.approx(1 / 4 + expected)
 
 
-def test_the_kind_of_documents_is_known_whose_phrases_are_common_in_the_background(two: list[Encoding]) -> None:
+def test_the_kind_of_documents_is_known_whose_phrases_are_common_in_the_background(
+    tiny: HybridMatcher, two: list[Encoding]
+) -> None:
     nothing = Frequencies.of([])
     ids = np.unique(np.concatenate([e.terms.phrases.counts.ids for e in two]))
     unknown = TermBackground(nothing, nothing, nothing.ids, nothing.ids)
     known = replace(unknown, phrases=Frequencies(1.0, ids, np.ones(len(ids))))
-    assert (knowledge_of(two, known), knowledge_of(two, unknown)) == (1.0, 0.0)
+    assert [known_of(two, with_terms(tiny, terms)).wording for terms in (known, unknown)] == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("familiarity", [0.0, 1.0])
@@ -82,7 +85,7 @@ def test_the_rarity_of_a_word_ends_in_a_language_that_is_known_and_grows_with_th
     tiny: HybridMatcher, familiarity: float
 ) -> None:
     small, large = (
-        blend("words", Frequencies(n, UNHEARD, np.ones(1)), tiny.statistics, familiarity, 1.0).idf(UNHEARD)[0]
+        blend("words", Frequencies(n, UNHEARD, np.ones(1)), tiny.statistics.terms, familiarity, 1.0).idf(UNHEARD)[0]
         for n in (1_000, 1_000_000)
     )
     most = np.log(1 + BACKGROUND_DOCUMENTS)

@@ -11,6 +11,7 @@ from longmatch.default.calibration import Calibration, Scale
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.statistics import Statistics
 from longmatch.documents import Document, read_text_string
 from longmatch.lexical.weights import tfidf
 from longmatch.ragged import unit_rows
@@ -49,6 +50,10 @@ def made(weighed: HybridMatcher) -> list[Encoding]:
     return weighed.encode([titled(number) for number in range(24)])
 
 
+def alone(two: list[Encoding], statistics: Statistics) -> Explanation:
+    return Explanation.of(*two, rarity.Rarity.of(two, statistics))
+
+
 def test_a_ranks_score_is_that_of_the_explanation(weighed: HybridMatcher, made: list[Encoding]) -> None:
     query, *others = made
     held = weighed.collect(others)
@@ -58,7 +63,7 @@ def test_a_ranks_score_is_that_of_the_explanation(weighed: HybridMatcher, made: 
 
 def test_each_side_is_the_cosine_it_says(weighed: HybridMatcher, made: list[Encoding]) -> None:
     a, b = made[:2]
-    found = Explanation.of(a, b, weighed.statistics, weighed.collect(made).rarity)
+    found = Explanation.of(a, b, weighed.collect(made).rarity)
     assert set(found.similarities) == set(WEIGHTS)
     means = [e.sentence_vectors.vectors.mean(0) for e in (a, b)]
     assert found.similarities["topic"][0] == pytest.approx(float(unit_rows(means[0]) @ unit_rows(means[1])), abs=1e-6)
@@ -74,7 +79,7 @@ def test_each_side_is_the_cosine_it_says(weighed: HybridMatcher, made: list[Enco
 def test_two_documents_alone_cannot_tell_whether_titles_say_anything(
     weighed: HybridMatcher, made: list[Encoding]
 ) -> None:
-    sides = Explanation.of(made[0], made[1], weighed.statistics).similarities
+    sides = alone(made[:2], weighed.statistics).similarities
     assert not {"title", "query_title", "cites_title"} & set(sides)
     there, back = (weighed.explain(*both).score for both in ((made[0], made[1]), (made[1], made[0])))
     assert there == pytest.approx(back)
@@ -82,13 +87,13 @@ def test_two_documents_alone_cannot_tell_whether_titles_say_anything(
 
 def test_a_document_without_a_title_is_neither_for_nor_against(weighed: HybridMatcher, made: list[Encoding]) -> None:
     bare = weighed.encode([replace(titled(1), title="")])[0]
-    found = Explanation.of(made[0], bare, weighed.statistics, weighed.collect(made).rarity)
+    found = Explanation.of(made[0], bare, weighed.collect(made).rarity)
     assert found.similarities["cites_title"][0] == 0
 
 
 def test_the_probability_does_not_depend_on_what_the_score_weighs(weighed: HybridMatcher, made: list[Encoding]) -> None:
     words_alone = replace(weighed.statistics, calibration=Calibration({"words": Scale(1.0, 0.01, 0.0)}, 1.0, 0.0))
-    found = [Explanation.of(made[0], made[1], statistics) for statistics in (weighed.statistics, words_alone)]
+    found = [alone(made[:2], statistics) for statistics in (weighed.statistics, words_alone)]
     assert found[0].probability == found[1].probability and set(found[1].similarities) == {"words"}
 
 
@@ -110,7 +115,7 @@ def test_a_document_with_itself_scores_near_1_though_its_title_is_not_its_text(
 
 def test_a_side_without_weight_is_not_worked_out(weighed: HybridMatcher, made: list[Encoding]) -> None:
     light = replace(ALL, scales={**ALL.scales, "query_title": Scale(0.0, 0.02, 0.05)})
-    found = Explanation.of(made[0], made[1], replace(weighed.statistics, calibration=light))
+    found = alone(made[:2], replace(weighed.statistics, calibration=light))
     assert "query_title" not in found.similarities and "query_title" not in found.parts
 
 
@@ -120,5 +125,5 @@ def test_grids_leave_topic_and_titles_at_chance(weighed: HybridMatcher, made: li
         for name, s in ALL.scales.items()
     }
     without = replace(weighed.statistics, calibration=replace(ALL, scales=lighter))
-    grids = [Explanation.of(made[0], made[1], s).grid("sentences").scores for s in (weighed.statistics, without)]
+    grids = [alone(made[:2], s).grid("sentences").scores for s in (weighed.statistics, without)]
     assert np.allclose(*grids)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from longmatch.lexical.background import TermBackground, read_term_background, shipped_background
-from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.weights import Frequencies
 
 WORDS = np.array([3, 5, 2**63 + 7], dtype=np.uint64)
 PHRASES = np.array([11, 13], dtype=np.uint64)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from longmatch.documents import read_text_string
 from longmatch.documents.language import words_of
 from longmatch.lexical.form import content_words, title_words, without_form
+from longmatch.lexical.key_terms import spell, written
 from longmatch.lexical.matcher import bm25_matcher, tfidf_matcher
 from longmatch.lexical.mentions import title_terms
-from longmatch.lexical.spelling import spell, written
 from longmatch.lexical.terms import hash_word, terms_of, words_in
 
 

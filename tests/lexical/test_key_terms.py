@@ -9,11 +9,11 @@ from longmatch.default.statistics import shipped_statistics
 from longmatch.documents import read_text_string
 from longmatch.lexical import key_terms as module
 from longmatch.lexical.background import TermBackground
-from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.key_terms import is_everyday, key_terms
+from longmatch.lexical.key_terms import is_everyday, key_terms, written
 from longmatch.lexical.links import Shared
 from longmatch.lexical.matcher import phrase_matcher
 from longmatch.lexical.terms import hash_word, terms_of
+from longmatch.lexical.weights import Frequencies
 from longmatch.matching.sentences import Sentences
 
 NOTHING = Frequencies.of([])
@@ -100,3 +100,15 @@ def test_the_phrases_told_of_real_documents_neither_begin_nor_end_with_an_everyd
     edges = [word for term in terms for word in (term.text.split()[0], term.text.split()[-1])]
     ids = np.array([hash_word(word) for word in edges], dtype=np.uint64)
     assert len(terms) == 20 and not is_everyday(ids, shipped_statistics().terms).any()
+
+
+def between(first: str, last: str, sentence: str) -> str:
+    return written(hash_word(first), hash_word(last), sentence)
+
+
+def test_letters_whose_lower_case_is_longer_do_not_shift_what_follows():
+    assert between("alan", "turing", "İzmir ve İstanbul: Alan Turing geldi.") == "Alan Turing"
+
+
+def test_a_sigma_is_found_at_the_end_of_a_word_and_within():
+    assert between("οδος", "σοφια", "Η ΟΔΟΣ ΣΟΦΙΑ είναι εδώ.") == "ΟΔΟΣ ΣΟΦΙΑ"

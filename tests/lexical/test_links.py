@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmatch.lexical import links
-from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.links import RatedTerms, SharedTerms, link_pair, link_sentences
+from longmatch.lexical.links import RatedTerms, SharedTerms, link_pair, link_sentences, shared_weight
 from longmatch.lexical.terms import Stream
-from longmatch.lexical.weights import tfidf
+from longmatch.lexical.weights import Frequencies, tfidf
 from longmatch.ragged import offsets_of
 
 DOCUMENTS = st.lists(st.lists(st.integers(1, 8), max_size=5), min_size=1, max_size=5)
+SENTENCES = st.lists(st.lists(st.integers(0, 9), max_size=6), min_size=1, max_size=5)
 
 
 def stream_of(sentences: list[list[int]]) -> Stream:
@@ -86,3 +86,17 @@ def test_the_commonest_terms_go_first_where_there_are_too_many_pairs(monkeypatch
     monkeypatch.setattr(links, "PAIRS", 4)
     shared = linked([[1, 2], [1], [1]], [[1], [1], [2]])  # term 1 links nine pairs, term 2 one
     assert shared.forward.partner.tolist() == [2, -1, -1]
+
+
+def stream(sentences: list[list[int]]) -> Stream:
+    lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+    return Stream(np.array([term for sentence in sentences for term in sentence], dtype=np.uint64), offsets_of(lengths))
+
+
+@given(SENTENCES, SENTENCES, st.sets(st.integers(0, 9)))
+def test_the_weight_that_sentences_share_is_that_of_their_distinct_common_terms(mine, theirs, weighed):
+    i, j = (grid.ravel() for grid in np.indices((len(mine), len(theirs))))
+    terms = np.array(sorted(weighed), dtype=np.uint64)
+    found = shared_weight(stream(mine), stream(theirs), i, j, terms, terms + 0.5)
+    slow = [sum(term + 0.5 for term in {*mine[x]} & {*theirs[y]} & weighed) for x, y in zip(i, j, strict=True)]
+    assert found.tolist() == slow

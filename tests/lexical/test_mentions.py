@@ -5,8 +5,8 @@ import pytest
 
 from longmatch.documents.language import words_of
 from longmatch.documents.read import read_text_string
+from longmatch.lexical.key_terms import written
 from longmatch.lexical.mentions import NO_TERM, Titles, coupling, self_mentions, stack_titles, title_terms
-from longmatch.lexical.spelling import written
 from longmatch.lexical.terms import Hashes, terms_of
 
 TITLES = ["Mercury (planet)", "Gold Rush", "History of the Lighthouse Keepers", "Orbit", "", "The Sea", "Orbit (1984)"]

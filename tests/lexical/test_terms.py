@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from longmatch.documents import Draft, read_text_string
 from longmatch.documents.markdown import draft_markdown
-from longmatch.lexical.spelling import spell
+from longmatch.lexical.key_terms import spell
 from longmatch.lexical.terms import Counts, Stream, hash_word, phrases_of, terms_of
 
 SENTENCES = st.lists(st.lists(st.integers(0, 9), max_size=7), min_size=1, max_size=8)

@@ -7,8 +7,6 @@ import pytest
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
-from longmatch.library.search.encode import Query
-from longmatch.library.search.score import score_candidates
 from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import foreign_text
 
@@ -40,7 +38,7 @@ def test_a_library_lifts_long_documents_as_memory_does(library: Library, texts: 
     assert sides["length"].max() > 1.1
     exact = dict(zip(ids, tiny.score(question, held).tolist(), strict=True))
     searcher = library.searcher()
-    best = score_candidates(Query.of(question, searcher.index), ids, searcher.store, tiny.statistics)
+    best = searcher.score(searcher.query(question), ids)
     assert dict(zip(best.ids, best.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
 
 

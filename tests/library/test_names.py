@@ -7,12 +7,12 @@ import pytest
 
 from longmatch.default.calibration import Scale
 from longmatch.default.collection import Collection
+from longmatch.default.comparison import Comparison
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents import Document
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
-from longmatch.library.search.encode import Query
-from longmatch.library.search.score import StoredComparison, score_candidates
+from longmatch.library.search.score import StoredCandidates
 from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import WORDS, made_up_text
 
@@ -65,13 +65,10 @@ def assert_as_in_memory(library: Library, folder: Path, weighed: HybridMatcher, 
     for query in queries:
         expected = collection.similarities(query, ["named"])["named"]
         assert (expected > 0).sum() > 3
-        selected = searcher.index.select([d.id for d in documents])
-        found = StoredComparison(Query.of(query, searcher.index), selected, searcher.store).coupling()
-        assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-12)
-        best = score_candidates(
-            Query.of(query, searcher.index), [d.id for d in documents], searcher.store, weighed.statistics
-        )
-        exact = dict(zip((d.id for d in documents), collection.scores(query, weighed.statistics), strict=True))
+        candidates = StoredCandidates([d.id for d in documents], searcher.index, searcher.store)
+        assert Comparison(searcher.query(query), candidates).coupling().tolist() == pytest.approx(expected, abs=1e-12)
+        best = searcher.score(searcher.query(query), [d.id for d in documents])
+        exact = dict(zip((d.id for d in documents), collection.scores(query), strict=True))
         assert dict(zip(best.ids, best.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
         for encoding, value in zip(everything[:6], expected, strict=False):
             assert searcher.explain(query, encoding).similarities["named"][0] == pytest.approx(value, abs=1e-12)
@@ -113,6 +110,6 @@ def test_a_library_without_titles_names_nothing(library: Library, texts: Path) -
         path.write_text(f"# {number}\n\n{made_up_text(number)}")
     library.add(texts)
     searcher = library.searcher()
-    assert searcher.index.titles.terms.size == 0
+    assert searcher.index.rarity.titles.terms.size == 0
     assert searcher.explain(*searcher.encodings(["d001.md", "d002.md"])).similarities["named"].tolist() == [0]
     assert len(library.rank("d001.md", k=3)) == 3

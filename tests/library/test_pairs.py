@@ -40,7 +40,7 @@ def all_compared(library: Library) -> dict[tuple[str, str], Explanation]:
 
 
 def likeness(found: Explanation) -> float:
-    return float(found.calibration.likeness(found.similarities)[0])
+    return float(found.rarity.calibration.likeness(found.similarities)[0])
 
 
 def test_every_pair_that_belongs_together_is_found_with_its_probability_and_likeness(copies: Library) -> None:

@@ -15,8 +15,7 @@ from longmatch.documents.read import read_text_string
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
 from longmatch.library.search.candidates import find_candidates
-from longmatch.library.search.encode import Query
-from longmatch.library.search.score import score_candidates
+from longmatch.library.search.score import StoredCandidates, score_candidates
 from longmatch.library.settings import LibrarySettings
 from tests.conftest import EXAMPLES
 from tests.library.tiny import made_up_text, write_texts
@@ -78,8 +77,8 @@ def test_two_stages_give_the_scores_and_probabilities_of_the_whole_collection(
     query = tiny.encode([read_text_string(made_up_text(500), "asked")])[0]
     searcher = many.searcher()
     everything = searcher.encodings(list(many))
-    exact = tiny.collect(everything).judge(query, tiny.statistics)
-    best = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, searcher.statistics)
+    exact = tiny.collect(everything).judge(query)
+    best = searcher.score(searcher.query(query), list(many))
     for values, expected in zip((best.scores, best.probabilities), exact, strict=True):
         by_id = dict(zip(best.ids, values.tolist(), strict=True))
         assert [by_id[e.document.id] for e in everything] == pytest.approx(expected.tolist(), abs=1e-6)
@@ -92,8 +91,9 @@ def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, 
     searcher = many.searcher()
     everything = searcher.encodings(list(many))
     assert any(e.document.title for e in everything)
-    exact = Collection.of(everything, heavy).scores(query, heavy)
-    best = score_candidates(Query.of(query, searcher.index), list(many), searcher.store, heavy)
+    exact = Collection.of(everything, heavy).scores(query)
+    candidates = StoredCandidates(list(many), searcher.index, searcher.store)
+    best = score_candidates(searcher.query(query), candidates, replace(searcher.index.rarity, statistics=heavy))
     by_id = dict(zip(best.ids, best.scores.tolist(), strict=True))
     assert [by_id[e.document.id] for e in everything] == pytest.approx(exact.tolist(), abs=1e-4)
 
@@ -102,11 +102,11 @@ def test_few_candidates_hold_nearly_all_of_the_best(many: Library) -> None:
     searcher = many.searcher()
     kept = []
     for query in list(many)[:10]:
-        weighed = Query.of(searcher.encodings([query])[0], searcher.index, query)
+        weighed = searcher.query(searcher.encodings([query])[0], query)
         scope = searcher.scope(without=query)
-        few = find_candidates(weighed, scope, 4)
+        few = find_candidates(weighed, searcher.index, scope, 4)
         assert len(few) <= 12
-        best = score_candidates(weighed, scope.ids, searcher.store, searcher.statistics)
+        best = searcher.score(weighed, scope.ids)
         kept.append(len(set(best.ids[:3]) & set(few)) / 3)
     assert np.mean(kept) > 0.8
 

@@ -15,7 +15,7 @@ from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
 from longmatch.library.pair_search import nearest_documents
 from longmatch.library.search.candidates import highest
-from longmatch.library.search.encode import Query
+from longmatch.library.search.encode import indexed_query
 from longmatch.library.settings import LibrarySettings
 from longmatch.render.json import to_dict
 from tests.library.tiny import made_up_text
@@ -79,7 +79,7 @@ def test_what_a_search_finds_is_cut_by_id(libraries: list[Library]):
 def test_neighbours_are_cut_by_id(libraries: list[Library]):
     def near(library: Library) -> list[set[str]]:
         searcher = library.searcher()
-        queries = [Query.of_indexed(id, searcher.index) for id in ("g0", "a3")]
+        queries = [indexed_query(id, searcher.index) for id in ("g0", "a3")]
         return nearest_documents(queries, searcher.index, searcher.scope(), 3)
 
     first = same(libraries, near)[0]

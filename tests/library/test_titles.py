@@ -11,8 +11,6 @@ from longmatch.default.collection import Collection
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read, read_text_string
 from longmatch.library.library import Library
-from longmatch.library.search.encode import Query
-from longmatch.library.search.score import score_candidates
 from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text
 
@@ -53,11 +51,11 @@ def test_a_library_scores_titles_as_memory_does(library: Library, texts: Path, w
     ids = [document.id for document in documents]
     everything = weighed.encode(documents)
     held = Collection.of(everything, weighed.statistics)
-    assert {"title", "cites_title"} <= set(held.rarity.calibration(weighed.statistics).sides)
+    assert {"title", "cites_title"} <= set(held.rarity.calibration.sides)
     searcher = library.searcher()
     for query in (*weighed.encode([read_text_string(made_up_text(500), "asked")]), everything[3]):
-        exact = dict(zip(ids, held.scores(query, weighed.statistics).tolist(), strict=True))
-        best = score_candidates(Query.of(query, searcher.index), ids, searcher.store, weighed.statistics)
+        exact = dict(zip(ids, held.scores(query).tolist(), strict=True))
+        best = searcher.score(searcher.query(query), ids)
         assert dict(zip(best.ids, best.scores, strict=True)) == pytest.approx(exact, abs=1e-3)
 
 

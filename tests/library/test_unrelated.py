@@ -9,7 +9,7 @@ import pytest
 
 from longmatch.default import rarity
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.unrelated import Level, Unrelated
+from longmatch.default.unrelated import Known, Level, Unrelated
 from longmatch.documents.read import read
 from longmatch.library.library import Library
 from longmatch.library.settings import LibrarySettings
@@ -70,7 +70,7 @@ def test_two_documents_in_a_library_are_doubted_as_by_themselves(library: Librar
 def test_an_empty_library_keeps_the_prior(library: Library, texts: Path, tiny: HybridMatcher) -> None:
     library.add(texts)
     library.remove([path.name for path in texts.iterdir()])
-    assert kept(library) == tiny.statistics.prior.unrelated(1.0)
+    assert kept(library) == tiny.statistics.prior.unrelated(Known())
 
 
 def test_an_index_is_made_again_when_the_prior_is_learnt_again(
@@ -97,7 +97,7 @@ def test_in_a_library_of_titles_the_probability_is_the_same_both_ways_and_that_o
         (folder / f"d{number:03}.md").write_text(f"# {title}\n\n{made_up_text(number, 4 + number)}\n")
     library = Library(tmp_path / "library", tiny, settings=LibrarySettings(candidates=4))
     library.add(folder)
-    assert library.searcher().index.trust[1] > 0
+    assert library.searcher().index.rarity.trust[1] > 0
     for hit in library.rank("d003.md", k=5):
         there, back = library.compare("d003.md", hit.id), library.compare(hit.id, "d003.md")
         assert there.probability == pytest.approx(back.probability, abs=1e-6)

@@ -48,7 +48,7 @@ class Encoding:
         """The terms of a text that mentions the document by its title."""
         return title_terms(self.document.title)
 
-    @property
+    @cached_property
     def all_terms(self) -> Hashes:
         """All terms of the text and of the title, sorted."""
         return np.unique(np.concatenate([self.terms.words.counts.ids, self.terms.phrases.counts.ids, self.title_terms]))

@@ -1,4 +1,5 @@
-"""Which aligned passages say something about two documents in particular, and which say the same in other words.
+"""Which aligned passages say something about two documents in particular, and which say the same in other words; and
+what the documents are called that both mention.
 
 What a passage carries of the score is no measure of that: what both documents are about stands in many of their
 sentences, so that each carries little of it, and a word that each has once falls to a single pair. A pair says
@@ -10,6 +11,7 @@ pair that says the same in other words shares hardly any: it goes by its similar
 (`Pairs.strongest`).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,21 +19,22 @@ import numpy as np
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity
-from longmatch.default.sides import Floats
+from longmatch.default.term_rarity import TermRarity
 from longmatch.lexical.background import TermBackground
-from longmatch.lexical.cosines import shared_weight, shared_words
-from longmatch.lexical.key_terms import is_everyday
-from longmatch.lexical.links import Shared
+from longmatch.lexical.key_terms import is_everyday, shared_words, written
+from longmatch.lexical.links import Shared, shared_weight
+from longmatch.lexical.mentions import bare_title, stack_titles
 from longmatch.lexical.terms import Flags, Hashes, Ints
 from longmatch.matching.align import NO_ROWS, Pairs
 from longmatch.matching.levels import BothPartners
 from longmatch.matching.presentable import is_sentence
-from longmatch.ragged import as_numbers
+from longmatch.ragged import Floats, as_numbers
 
 LEAST_SIMILARITY = 0.1  # up to which two passages have nothing in common but a word
 SAME_MEANING = 0.4  # similarity above that of the best of unrelated passages, from which two say the same
 READ = 0.5  # trust in the language from which similarities say something: half of any other's words pass for English
 OTHER_WORDS = 0.25  # share of the words of either, by rarity, up to which the other's words are others
+MOST_LISTED = 5
 
 
 @dataclass(frozen=True)
@@ -126,3 +129,31 @@ def sentence_pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
     cosine = (a.sentence_vectors.vectors[i] * b.sentence_vectors.vectors[j]).sum(1)
     expected = (a.sentence_vectors.expectations[i, 0] + b.sentence_vectors.expectations[j, 0]) / 2
     return as_numbers(((cosine - expected) / (1 - expected)).clip(0, 1))
+
+
+def shared_mentions(a: Encoding, b: Encoding, rarity: TermRarity) -> tuple[str, ...]:
+    """The rarest titles of the collection, and of the two, that both mention; each once.
+
+    They are spelled as the documents are titled, or as they stand in the first text.
+    """
+    mentions = rarity.titles.mentioned(a.all_terms, stack_titles([a.title_terms, b.title_terms]))
+    rarities = rarity.of_mentions(mentions)
+    shared = mentions.in_documents(np.zeros(len(b.all_terms), dtype=np.int64), b.all_terms, 1).title
+    order = shared[np.argsort(-rarities[shared], kind="stable")]
+    spelled = (_spelled(mentions.terms[i], a, b) for i in order if rarities[i] > 0)
+    distinct = {name.lower(): name for name in spelled if name}
+    return tuple(distinct.values())[:MOST_LISTED]
+
+
+def _spelled(terms: Hashes, a: Encoding, b: Encoding) -> str:
+    for encoding in (a, b):
+        if np.array_equal(encoding.title_terms, terms):
+            return bare_title(encoding.document.title)
+    return next(filter(None, (written(terms[0], terms[-1], text) for text in _sentences(terms, a))), "")
+
+
+def _sentences(terms: Hashes, a: Encoding) -> Iterator[str]:
+    """The sentences of a document with a title's first and last term."""
+    for stream in (a.terms.words, a.terms.phrases):
+        first, last = (stream.sentence[stream.ids == term] for term in (terms[0], terms[-1]))
+        yield from (a.sentences.readable(int(i)) for i in np.intersect1d(first, last))

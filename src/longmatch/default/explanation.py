@@ -12,181 +12,74 @@ from functools import cached_property
 
 import numpy as np
 
-from longmatch.default.calibration import IN_LIKENESS, Calibration
-from longmatch.default.collection import stack_title_vectors
+from longmatch.default.calibration import IN_LIKENESS
+from longmatch.default.collection import Collection
+from longmatch.default.comparison import Comparison, Query, WeighedDocument, distinctive_sentences
 from longmatch.default.encoding import Encoding
-from longmatch.default.evidence import PassageEvidence, sentence_pair_scores
-from longmatch.default.mentions import SharedMentions, shared_mentions
-from longmatch.default.no_verdict import Language, no_verdict
-from longmatch.default.rarity import Rarity
-from longmatch.default.sides import BY_NAME, Floats, named, similarities
+from longmatch.default.evidence import PassageEvidence, sentence_pair_scores, shared_mentions
+from longmatch.default.rarity import Language, Rarity, no_verdict
+from longmatch.default.sides import BY_NAME, named, similarities
 from longmatch.default.statistics import Statistics
-from longmatch.default.weighed import WeighedDocument, distinctive_sentences
-from longmatch.lexical.cosines import group_cosines
 from longmatch.lexical.key_terms import key_terms
-from longmatch.lexical.links import Shared, SharedTerms, link_sentences
-from longmatch.lexical.terms import KINDS, Flags, Ints, Kind, Terms
-from longmatch.lexical.weights import Weighted, tfidf
+from longmatch.lexical.links import Shared, SharedTerms, group_cosines, link_sentences
+from longmatch.lexical.terms import KINDS, Flags, Terms
 from longmatch.matching.align import Evidence, alignments, merge, readable_pairs
-from longmatch.matching.levels import BothPartners, best_partners, group_scores, partners_score
+from longmatch.matching.levels import BothPartners, SentenceVectors, best_partners, group_scores, partners_score
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.matching.wording import NoVerdict
-from longmatch.ragged import Array, as_numbers, offsets_of, segment_ids
+from longmatch.ragged import Floats, as_numbers, offsets_of, segment_ids
 from longmatch.reuse.reuse import Reuse
 
 BY_PARTNERS = named(lambda side: side.explained_by == "partners")
 LEAST_REST = 50  # content words of either document by which the rest of it can be judged
-LABELS = {side.name: side.label for side in BY_NAME.values()}
 
 
-class PairComparison:
-    """Two encodings as the sides read them: the second is the only candidate."""
+class LonePair(Collection):
+    """A single candidate, whose sentences are compared in bounded memory and only once."""
 
-    def __init__(
-        self,
-        query: WeighedDocument,
-        candidate: WeighedDocument,
-        rarity: Rarity,
-        partners: BothPartners | None = None,
-    ) -> None:
-        self.weighed, self._known_partners = (query, candidate), partners
-        self.query, self.candidate, self.rarity = query.encoding, candidate.encoding, rarity
-        self.query_sentences, self.query_vector, self.query_words = (
-            self.query.sentence_vectors.vectors,
-            self.query.mean,
-            self.query.words,
-        )
-        self.usual_words = rarity.usual_words
+    partners: BothPartners | None = None
 
-    @staticmethod
-    def of(query: Encoding, candidate: Encoding, rarity: Rarity) -> "PairComparison":
-        """Of two documents whose terms are still to be weighed."""
-        return PairComparison(WeighedDocument(query, rarity), WeighedDocument(candidate, rarity), rarity)
-
-    @cached_property
-    def partners(self) -> BothPartners:
-        """The best partner of each sentence of the query, and of each sentence of the candidate."""
-        if self._known_partners is not None:
-            return self._known_partners
-        return best_partners(self.query.sentence_vectors, self.candidate.sentence_vectors)
-
-    @cached_property
-    def weights(self) -> dict[Kind, tuple[Weighted, Weighted]]:
-        """The TF-IDF weights of the query's and the candidate's words and phrases."""
-        query, candidate = self.weighed
-        return {kind: (query.weights[kind], candidate.weights[kind]) for kind in KINDS}
-
-    @cached_property
-    def mentions(self) -> SharedMentions:
-        """The titles that both mention."""
-        return shared_mentions(self.query, self.candidate, self.rarity)
-
-    @property
-    def candidate_vectors(self) -> Array:
-        """(1, width)"""
-        return self.candidate.mean[None]
-
-    @property
-    def title_vectors(self) -> Array:
-        """(1, width)"""
-        return stack_title_vectors([self.candidate.title_vector], self.query_sentences)
-
-    @property
-    def candidate_words(self) -> Ints:
-        """(1,)"""
-        return np.array([self.candidate.words])
-
-    @property
-    def same_language(self) -> Flags | None:
-        """(1,)"""
-        if self.rarity.reads_english_alone:
-            return None
-        return np.array([self.query.document.language == self.candidate.document.language])
-
-    def term_cosines(self, kind: Kind) -> Floats:
-        """The product of the weights of shared terms."""
-        query, candidate = self.weights[kind]
-        return np.array([query.dot(candidate)])
-
-    def sentence_scores(self) -> Floats:
+    def sentence_scores(self, query: SentenceVectors) -> Floats:
         """The mean over the best partners of both directions."""
+        self.partners = best_partners(query, self.encodings[0].sentence_vectors)
         return np.array([partners_score(self.partners)])
-
-    def title_cosines(self) -> Floats:
-        """The candidate's title with the query's words."""
-        return np.array([self.weights["words"][0].dot(tfidf(self.candidate.title_words, self.rarity.words))])
-
-    def query_title_cosines(self) -> Floats:
-        """The query's title with the candidate's words."""
-        return np.array([self.weights["words"][1].dot(tfidf(self.query.title_words, self.rarity.words))])
-
-    def coupling(self) -> Floats:
-        """By the titles that both mention."""
-        return np.array([self.mentions.coupling])
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Two encodings compared: the similarity on each side that counts, and what it is made of."""
+    """Two documents compared: the similarity on each side that counts, and what it is made of."""
 
-    comparison: PairComparison
-    statistics: Statistics
+    first: WeighedDocument
+    second: WeighedDocument
+    rarity: Rarity
     similarities: dict[str, Floats]  # by side
     parts: dict[str, float]  # each side's share of the evidence
     score: float
     probability: float  # that the two belong together
+    known_partners: BothPartners | None = None  # where their sentences were compared for the score
 
     @staticmethod
-    def of(a: Encoding, b: Encoding, statistics: Statistics, rarity: Rarity | None = None) -> "Explanation":
-        """Compare two encodings; without the rarity of a collection, their words are weighed by the background text."""
-        comparison = PairComparison.of(a, b, rarity or Rarity.of([a, b], statistics))
-        values = similarities(comparison, comparison.rarity.sides(statistics))
-        judged = comparison.rarity.judge(values, a.words, np.array([b.words]), statistics)
-        return Explanation.of_each([comparison], statistics, values, *judged)[0]
-
-    @staticmethod
-    def of_each(
-        comparisons: Sequence[PairComparison],
-        statistics: Statistics,
-        values: Mapping[str, Floats],
-        scores: Floats,
-        probabilities: Floats,
-    ) -> "list[Explanation]":
-        """Of comparisons by one rarity, whose similarities are known already; arrays have an entry per comparison."""
-        calibration = comparisons[0].rarity.calibration(statistics)
-        counted = {name: values[name] for name in calibration.sides}
-        shares = {name: share.tolist() for name, share in calibration.shares(counted).items()}
-        return [
-            Explanation(
-                comparison,
-                statistics,
-                {name: x[i : i + 1] for name, x in counted.items()},
-                {name: share[i] for name, share in shares.items()},
-                float(scores[i]),
-                float(probabilities[i]),
-            )
-            for i, comparison in enumerate(comparisons)
-        ]
+    def of(a: Encoding, b: Encoding, rarity: Rarity) -> "Explanation":
+        """Compare two encodings, their words weighed by a collection, or by the background text: `Rarity.of` both."""
+        first, pair = WeighedDocument(a, rarity), LonePair([b], rarity)
+        values = similarities(Comparison(Query.of(first), pair), rarity.sides)
+        judged = rarity.judge(values, a.words, pair.lengths)
+        return explain_each(first, [WeighedDocument(b, rarity)], rarity, values, *judged, [pair.partners])[0]
 
     @property
     def a(self) -> Encoding:
         """The first document."""
-        return self.comparison.query
+        return self.first.encoding
 
     @property
     def b(self) -> Encoding:
         """The second document."""
-        return self.comparison.candidate
+        return self.second.encoding
 
-    @property
-    def rarity(self) -> Rarity:
-        """How rare terms are."""
-        return self.comparison.rarity
-
-    @property
-    def calibration(self) -> Calibration:
-        """How the sides are weighed, for the language of the two."""
-        return self.rarity.calibration(self.statistics)
+    @cached_property
+    def partners(self) -> BothPartners:
+        """The best partner of each sentence of the first document, and of each of the second."""
+        return self.known_partners or best_partners(self.a.sentence_vectors, self.b.sentence_vectors)
 
     @cached_property
     def _sentences(self) -> "SentenceEvidence":
@@ -205,7 +98,7 @@ class Explanation:
             probability=None if why_not else self.probability,
             why_not=why_not or "model",
             parts=self.parts,
-            labels=LABELS,
+            labels=labels(),
             terms=self.terms(),
             names=self.names(),
             grids=self.grid,
@@ -216,22 +109,19 @@ class Explanation:
     @property
     def no_verdict(self) -> NoVerdict | None:
         """Why the probability cannot be believed; None where it can."""
-        a, b = (Language.of(each, self.statistics.terms) for each in (self.a, self.b))
-        words = self.a.words, np.array([self.b.words])
-        doubt = float(self.rarity.doubts(self.similarities, *words, self.statistics)[0])
+        a, b = (Language.of(each, self.rarity.statistics.terms) for each in (self.a, self.b))
+        doubt = float(self.rarity.doubts(self.similarities, self.a.words, np.array([self.b.words]))[0])
         return no_verdict(a, b, self.rarity, float(self.similarities.get("phrases", np.zeros(1))[0]), doubt)
 
     def probability_outside(self, reuse: Reuse) -> float | None:
         """The probability by what stands outside of the passages that both have; None where too little does."""
         a = self.a.outside(passage.a for passage in reuse.passages)
         b = self.b.outside(passage.b for passage in reuse.passages)
-        if min(a.words, b.words) < LEAST_REST:
-            return None
-        return Explanation.of(a, b, self.statistics, self.rarity).probability
+        return Explanation.of(a, b, self.rarity).probability if min(a.words, b.words) >= LEAST_REST else None
 
     def grid(self, level: Level) -> Grid:
         """How alike every group of one document and every group of the other are."""
-        return likeness_grid(self.a, self.b, level, self.statistics, self.rarity)
+        return likeness_grid(self.a, self.b, level, self.rarity)
 
     def alignments(self, most: int | None = None) -> tuple[Alignment, ...]:
         """Aligned passages, their contributions summing to 1; or the `most` to show, which is quicker."""
@@ -244,8 +134,8 @@ class Explanation:
             self.a,
             self.b,
             self.rarity,
-            self.statistics.terms,
-            self.comparison.partners,
+            self.rarity.statistics.terms,
+            self.partners,
             found.distinctive,
             found.shared.kinds[0],
         )
@@ -262,12 +152,12 @@ class Explanation:
         """What the sentences of each document contribute; a term's share is halved, as both documents hold it."""
         above = [
             partners.corrected.clip(min=0).astype(np.float64) * distinctive
-            for partners, distinctive in zip(self.comparison.partners, found.distinctive, strict=True)
+            for partners, distinctive in zip(self.partners, found.distinctive, strict=True)
         ]
         total = sum(float(mass.mean()) for mass in above) or 1.0
         share = sum(self.parts.get(name, 0.0) for name in BY_PARTNERS)
         directions = found.shared.forward, found.shared.backward
-        for partners, mass, links in zip(self.comparison.partners, above, directions, strict=True):
+        for partners, mass, links in zip(self.partners, above, directions, strict=True):
             nearest = partners.index
             linked = np.where(links.partner >= 0, links.partner, nearest)
             semantic = share * mass / (len(mass) * total)
@@ -277,11 +167,38 @@ class Explanation:
         """The words and phrases that carry most of the lexical evidence and say something by themselves."""
         kinds = zip(KINDS, self._sentences.shared.kinds, strict=True)
         weighed = [Shared(shared.ids, shared.mass * self.parts.get(kind, 0.0)) for kind, shared in kinds]
-        return key_terms(weighed, self.a.terms.words, self.a.sentences, self.statistics.terms)
+        return key_terms(weighed, self.a.terms.words, self.a.sentences, self.rarity.statistics.terms)
 
     def names(self) -> tuple[str, ...]:
         """The rarest of the documents that both mention, where mentions count."""
-        return self.comparison.mentions.spelled() if "named" in self.similarities else ()
+        return shared_mentions(self.a, self.b, self.rarity) if "named" in self.similarities else ()
+
+
+def explain_each(
+    query: WeighedDocument,
+    candidates: Sequence[WeighedDocument],
+    rarity: Rarity,
+    values: Mapping[str, Floats],
+    scores: Floats,
+    probabilities: Floats,
+    partners: Sequence[BothPartners | None],
+) -> list[Explanation]:
+    """A document compared with several, by similarities that are known; arrays have an entry per candidate."""
+    counted = {name: values[name] for name in rarity.calibration.sides}
+    shares = {name: share.tolist() for name, share in rarity.calibration.shares(counted).items()}
+    return [
+        Explanation(
+            query,
+            candidate,
+            rarity,
+            {name: x[i : i + 1] for name, x in counted.items()},
+            {name: share[i] for name, share in shares.items()},
+            float(scores[i]),
+            float(probabilities[i]),
+            partners[i],
+        )
+        for i, candidate in enumerate(candidates)
+    ]
 
 
 @dataclass(frozen=True)
@@ -294,7 +211,7 @@ class SentenceEvidence:
 
 def sentence_evidence(explanations: Sequence[Explanation]) -> list[SentenceEvidence]:
     """The evidence in the sentences of a document and of each that it was compared with, looked for in all at once."""
-    query, rarity = explanations[0].comparison.weighed[0], explanations[0].rarity
+    query, rarity = explanations[0].first, explanations[0].rarity
     others = Terms.cat([explanation.b.terms for explanation in explanations])
     offsets = offsets_of(np.array([len(explanation.b) for explanation in explanations], dtype=np.int64))
     worth = np.array([[explanation.parts.get(kind, 0.0) for kind in KINDS] for explanation in explanations])
@@ -332,7 +249,7 @@ def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Ma
         a=encoding.document,
         b=encoding.document,
         score=float(np.mean(strength)) if len(strength) else 0.0,
-        sections=likeness_grid(encoding, encoding, level, statistics, rarity),
+        sections=likeness_grid(encoding, encoding, level, rarity),
         alignments=alignments(
             merge([forward], [backward]),
             (sentences.passage, sentences.passage),
@@ -341,12 +258,17 @@ def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Ma
         ),
         model=model,
         parts={"meaning": 1.0},
-        labels=LABELS,
-        grids=lambda chosen: likeness_grid(encoding, encoding, chosen, statistics, rarity),
+        labels=labels(),
+        grids=lambda chosen: likeness_grid(encoding, encoding, chosen, rarity),
     )
 
 
-def likeness_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics, rarity: Rarity) -> Grid:
+def labels() -> dict[str, str]:
+    """The sides as people call them, by name."""
+    return {side.name: side.label for side in BY_NAME.values()}
+
+
+def likeness_grid(a: Encoding, b: Encoding, level: Level, rarity: Rarity) -> Grid:
     """How alike every group of a and every group of b are, by words and meaning.
 
     It is their likeness, not a probability: that was learnt from whole documents, and so was what titles are worth.
@@ -358,7 +280,6 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, statistics: Statistics
             group_scores(a.sentence_vectors, b.sentence_vectors, rows.offsets, columns.offsets)
         ),
     }
-    calibration = rarity.calibration(statistics)
-    sides = {name: compute[name]() for name in calibration.sides if name in IN_LIKENESS}
-    scores = calibration.likeness(sides).astype(np.float32)
+    sides = {name: compute[name]() for name in rarity.calibration.sides if name in IN_LIKENESS}
+    scores = rarity.calibration.likeness(sides).astype(np.float32)
     return Grid(rows.labels, columns.labels, rows.spans, columns.spans, scores)

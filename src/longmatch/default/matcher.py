@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding, encode_tokens
 from longmatch.default.explanation import Explanation, explain_within
-from longmatch.default.no_verdict import QUESTION_WORDS
+from longmatch.default.rarity import QUESTION_WORDS, Rarity
 from longmatch.default.statistics import Statistics, statistics_of
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone, TokenProgress
@@ -49,12 +49,12 @@ class HybridMatcher(Encoder[Encoding, Collection]):
 
     def score(self, query: Encoding, collection: Collection) -> Scores:
         """The calibrated score of a query with every document of a collection."""
-        return collection.scores(query, self.statistics)
+        return collection.scores(query)
 
     def explain(self, a: Encoding, b: Encoding, collection: Collection | None = None) -> Match:
         """Compare two encodings at all levels."""
-        found = Explanation.of(a, b, self.statistics, collection.rarity if collection else None)
-        return found.match(self.name, is_question=min(a.words, b.words) <= QUESTION_WORDS)
+        rarity = collection.rarity if collection else Rarity.of([a, b], self.statistics)
+        return Explanation.of(a, b, rarity).match(self.name, is_question=min(a.words, b.words) <= QUESTION_WORDS)
 
     def within(self, document: Document) -> Match:
         """A document's sections against each other, as in CoLDE's figure 4."""

@@ -1,199 +1,151 @@
-"""How rare words, phrases and titles are in a collection, and how far its language and its titles can be trusted."""
+"""What a collection says about its documents: how rare terms are, how far its language, kind and titles can be trusted.
 
-from collections.abc import Sequence
+With the shipped statistics that makes a score and a probability of the similarities of two documents.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from longmatch.default.boilerplate import Boilerplate
 from longmatch.default.calibration import NEEDS_LANGUAGE, NEEDS_TITLES, Calibration
 from longmatch.default.encoding import Encoding
-from longmatch.default.sides import Floats
 from longmatch.default.statistics import Statistics
-from longmatch.default.unrelated import USUAL_WORDS, Sample, Similarities, Unrelated, usual_length
+from longmatch.default.term_rarity import BACKGROUND_DOCUMENTS, FAMILIARITY, TermRarity, blend
+from longmatch.default.unrelated import ONE_TEXT, USUAL_WORDS, Known, Sample, Similarities, Unrelated, usual_length
 from longmatch.lexical.background import TermBackground
-from longmatch.lexical.frequencies import Blend, Frequencies, TermFrequencies
-from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles, stack_titles
-from longmatch.lexical.terms import Counts, Hashes, Ints, Kind, Stream
+from longmatch.lexical.mentions import Titles, stack_titles
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind
+from longmatch.lexical.weights import Frequencies, TermFrequencies
+from longmatch.matching.wording import NoVerdict
+from longmatch.ragged import Floats
 
-BACKGROUND_DOCUMENTS = 200.0  # of the collection that the background text counts for as a prior
-LEAST_BACKGROUND = 1.0  # in an unknown language, so that what every sentence holds still weighs something
-FAMILIARITY = (0.4, 0.8)  # share of known words up to which the language is foreign, from which it is known
-PHRASE_POWER = (1.0, 3.0)  # of rarity in a foreign and in a known language: there rare phrases are quotations
 SMALL_COLLECTION = 20  # documents: fewer cannot tell which words are common, nor which lengths are usual
 KNOWN_RARITY = (0.77, 0.81)  # mean of running phrases, up to which the kind of a text is known, from which it may not
 TITLED_COLLECTION = (50, 200)  # documents up to which one seldom cites another, from which they may
 LITTLE_DOUBT = 0.1  # of a probability, by which it may be less if the documents are of a kind of their own
-ORDINARY_TITLE = 0.3  # rarity below which a title's words stand in any text, whether or not it mentions the document
 DESCRIPTIVE_TITLE = (1.5, 2.5)  # mean terms of a title up to which titles are names, from which they describe the text
+QUESTION_WORDS = 40  # of a text from outside, up to which it is a question: the probability is learnt from documents
+KNOWN_LANGUAGE = 0.75  # share of running words in the background text: English and Chinese have nearly all, others half
 
 
 @dataclass(frozen=True)
-class Rarity:
-    """Inverse document frequencies over a collection, and what it says about its language and titles."""
+class RunningWords:
+    """The numbers of running words of documents, and of those that the background text has."""
 
-    words: Blend
-    phrases: Blend
-    familiarity: float  # share of the running words that the background text knows
-    titles: Titles
-    usual_words: float  # of a document; 0 where too few documents are known
+    lengths: Ints
+    familiar: Ints  # in a language that the backbone knows
+    known: Ints
+
+    @staticmethod
+    def of(documents: Sequence[Counts], background: TermBackground) -> "RunningWords":
+        """From documents' words."""
+        flags = [(background.familiar(c.ids), background.known(c.ids)) for c in documents]
+        lengths = [c.counts.sum() for c in documents]
+        familiar, known = (
+            [c.counts[flag[i]].sum() for c, flag in zip(documents, flags, strict=True)] for i in range(2)
+        )
+        return RunningWords(*(np.array(column, dtype=np.int64) for column in (lengths, familiar, known)))
+
+    @cached_property
+    def shares(self) -> tuple[float, float]:
+        """The share that is of a language the backbone knows, and that the background text has."""
+        total = int(self.lengths.sum())
+        return (float(self.familiar.sum() / total), float(self.known.sum() / total)) if total else (1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Rarity(TermRarity):
+    """Inverse document frequencies over a collection, and how its similarities are weighed."""
+
+    statistics: Statistics
     unrelated: Unrelated  # what unrelated documents of the collection have in common
-    reads_english_alone: bool = True  # the backbone; else it is trusted with any language
+
+    @staticmethod
+    def counted(
+        frequencies: Mapping[Kind, TermFrequencies],
+        words: RunningWords,
+        titles: Hashes,
+        statistics: Statistics,
+        unrelated: Unrelated,
+    ) -> "Rarity":
+        """From what is counted of documents, with the background text as a prior as far as it knows their words.
+
+        `titles` are the terms of each document's title: (documents, TITLE_TERMS).
+        """
+        usual = float(words.lengths.mean()) if len(words.lengths) >= SMALL_COLLECTION else 0.0
+        return Rarity(
+            blend("words", frequencies["words"], statistics.terms, *words.shares),
+            blend("phrases", frequencies["phrases"], statistics.terms, *words.shares),
+            words.shares[0],
+            Titles.of(titles),
+            usual,
+            statistics.reads_english_alone,
+            statistics,
+            unrelated,
+        )
 
     @staticmethod
     def of(encodings: Sequence[Encoding], statistics: Statistics) -> "Rarity":
-        """From documents, with the background text as a prior as far as it knows their words."""
-        familiarity, known = familiarity_of(encodings, statistics.terms)
-        split = len(encodings) < SMALL_COLLECTION and known < 0.5  # then sentences stand in for documents
-        words = Frequencies.of(c for e in encodings for c in _texts(e.terms.words, split))
-        phrases = Frequencies.of(c for e in encodings for c in _texts(e.terms.phrases, split))
-        return Rarity(
-            blend("words", words, statistics, familiarity, known),
-            blend("phrases", phrases, statistics, familiarity, known),
-            familiarity,
-            Titles.of(stack_titles([e.title_terms for e in encodings])),
-            usual_words(np.array([e.words for e in encodings])),
-            prior_of(encodings, statistics),
-            statistics.reads_english_alone,
-        )
+        """From documents alone: what random pairs of them share is not looked at."""
+        words = RunningWords.of([e.terms.words.counts for e in encodings], statistics.terms)
+        split = len(encodings) < SMALL_COLLECTION and words.shares[1] < 0.5  # then sentences stand in for documents
+        frequencies = {
+            kind: Frequencies.of(
+                counts
+                for stream in (e.terms.of(kind) for e in encodings)
+                for counts in (stream.sentence_counts() if split else [stream.counts])
+            )
+            for kind in KINDS
+        }
+        titles = stack_titles([e.title_terms for e in encodings])
+        return Rarity.counted(frequencies, words, titles, statistics, prior_of(encodings, statistics))
 
-    def idf(self, kind: Kind) -> Blend:
-        """The rarity of words, or of phrases."""
-        return self.words if kind == "words" else self.phrases
-
-    @property
+    @cached_property
     def trust(self) -> tuple[float, float]:
-        """How far the language is known and how descriptive titles are, each from 0 to 1."""
-        return trust_in(self.familiarity, self.titles, self.reads_english_alone)
+        """How far the language of the documents is known, and how descriptive their titles are, each from 0 to 1.
+
+        Titles of one or two words are names; longer ones say what a text is about, and in a large collection documents
+        cite each other. What titles are worth was learnt in known languages, so it counts in those. A backbone that
+        reads other languages than English was chosen for the documents, and is trusted with theirs.
+        """
+        language = float(np.interp(self.familiarity, FAMILIARITY, (0, 1)))
+        descriptive = float(np.interp(self.titles.mean_terms, DESCRIPTIVE_TITLE, (0, 1)))
+        titled = float(np.interp(len(self.titles), TITLED_COLLECTION, (0, 1)))
+        return language if self.reads_english_alone else 1.0, language * descriptive * titled
 
     @cached_property
-    def boilerplate(self) -> Boilerplate:
-        """The phrases that are common."""
-        return Boilerplate(self.phrases)
-
-    def calibration(self, statistics: Statistics) -> Calibration:
+    def calibration(self) -> Calibration:
         """The shipped calibration, as far as it can be trusted here, counted from what unrelated documents share."""
-        if id(statistics) not in self._calibrations:
-            vocabulary = float(np.interp(self.familiarity, FAMILIARITY, (0, 1)))
-            trusted = statistics.calibration.trusting(*self.trust, vocabulary).against(self.unrelated)
-            self._calibrations[id(statistics)] = statistics, trusted
-        return self._calibrations[id(statistics)][1]
+        vocabulary = float(np.interp(self.familiarity, FAMILIARITY, (0, 1)))
+        return self.statistics.calibration.trusting(*self.trust, vocabulary).against(self.unrelated)
 
     @cached_property
-    def _calibrations(self) -> dict[int, tuple[Statistics, Calibration]]:
-        """Those asked for, with the statistics they are made from: a question needs one for every hit."""
-        return {}
-
-    def sides(self, statistics: Statistics) -> tuple[str, ...]:
+    def sides(self) -> tuple[str, ...]:
         """The sides that count here, in the score or in the probability."""
-        counted = self.calibration(statistics).sides
         language, titles = self.trust
         idle = (NEEDS_LANGUAGE if not language else frozenset()) | (NEEDS_TITLES if not titles else frozenset())
-        likely = (name for name in statistics.probability.sides if name not in idle)
-        return tuple(dict.fromkeys([*counted, *likely]))
+        likely = (name for name in self.statistics.probability.sides if name not in idle)
+        return tuple(dict.fromkeys([*self.calibration.sides, *likely]))
 
-    def judge(
-        self, similarities: Similarities, query_words: int, candidate_words: Ints, statistics: Statistics
-    ) -> tuple[Floats, Floats]:
+    def judge(self, similarities: Similarities, query_words: int, candidate_words: Ints) -> tuple[Floats, Floats]:
         """The score of a query with its candidates, and the probability that the two belong together."""
-        calibration = self.calibration(statistics)
-        return (
-            calibration.score({name: similarities[name] for name in calibration.sides}),
-            self.probability(similarities, query_words, candidate_words, statistics),
-        )
+        score = self.calibration.score({name: similarities[name] for name in self.calibration.sides})
+        return score, self.probability(similarities, query_words, candidate_words)
 
-    def probability(
-        self, similarities: Similarities, query_words: int, candidate_words: Ints, statistics: Statistics
-    ) -> Floats:
+    def probability(self, similarities: Similarities, query_words: int, candidate_words: Ints) -> Floats:
         """The probability that a query and each of its candidates belong together."""
         words = np.full(len(candidate_words), float(query_words)), candidate_words.astype(np.float64)
-        return statistics.probability.of(similarities, words, self.unrelated, self.trust)
+        return self.statistics.probability.of(similarities, words, self.unrelated, self.trust)
 
-    def doubts(
-        self, similarities: Similarities, query_words: int, candidate_words: Ints, statistics: Statistics
-    ) -> Floats:
+    def doubts(self, similarities: Similarities, query_words: int, candidate_words: Ints) -> Floats:
         """By how much each probability would be higher, were it certain that the documents' kind is known."""
         if not self.unrelated.doubt:
             return np.zeros(len(candidate_words))
-        likely, surely = (
-            rarity.probability(similarities, query_words, candidate_words, statistics)
-            for rarity in (self, replace(self, unrelated=self.unrelated.if_known))
-        )
-        return surely - likely
-
-    def of_mentions(self, mentions: Mentions) -> Floats:
-        """The rarity of each title from 0 to 1: that of its rarest term.
-
-        It is 0 for a title that several documents have, and for one that is an ordinary word of a letter: "Received".
-        """
-        terms = mentions.terms.ravel()
-        idf = np.minimum(self.words.idf(terms), self.phrases.idf(terms) ** (1 / phrase_power(self.familiarity)))
-        most = self.words.idf(np.array([NO_TERM], dtype=np.uint64))[0]  # of a term that nothing has
-        rarest = idf.reshape(-1, TITLE_TERMS).max(axis=1)
-        rarity = np.clip(rarest / most, 0, 1)
-        several = mentions.documents > 1  # a title that several documents have says what kind they are of: "Report"
-        return np.where(several | (rarity < ORDINARY_TITLE), 0.0, rarity)
-
-
-def blend(kind: Kind, frequencies: TermFrequencies, statistics: Statistics, familiarity: float, known: float) -> Blend:
-    """A collection's document frequencies with the background's as a prior, as far as it has the collection's words.
-
-    In a language that the backbone knows, rare phrases count by a power of their rarity, and the rarity of words ends
-    at one in BACKGROUND_DOCUMENTS: names and misspellings that a large collection has once would outweigh all else.
-    """
-    worth = max(LEAST_BACKGROUND, BACKGROUND_DOCUMENTS * known)
-    power = phrase_power(familiarity) if kind == "phrases" else 1.0
-    documents = frequencies.documents + worth
-    least = BACKGROUND_DOCUMENTS if kind == "words" else documents
-    scale = float(np.interp(familiarity, FAMILIARITY, (documents, least)))
-    return Blend(frequencies, statistics.terms.frequencies(kind), worth, power, scale)
-
-
-def phrase_power(familiarity: float) -> float:
-    """The power of a phrase's rarity, by the share of the words that are known.
-
-    >>> phrase_power(0.1), phrase_power(0.95)
-    (1.0, 3.0)
-    """
-    return float(np.interp(familiarity, FAMILIARITY, PHRASE_POWER))
-
-
-def trust_in(familiarity: float, titles: Titles, reads_english_alone: bool = True) -> tuple[float, float]:
-    """How far the language of documents is known, by the share of their words that are, and how descriptive titles are.
-
-    Titles of one or two words are names; longer ones say what a text is about, and in a large collection documents
-    cite each other. What titles are worth was learnt in known languages, so it counts in those. A backbone that reads
-    other languages than English was chosen for the documents, and is trusted with theirs.
-    """
-    language = float(np.interp(familiarity, FAMILIARITY, (0, 1)))
-    descriptive = np.interp(titles.mean_terms, DESCRIPTIVE_TITLE, (0, 1))
-    known = language if reads_english_alone else 1.0
-    return known, language * float(descriptive * np.interp(len(titles), TITLED_COLLECTION, (0, 1)))
-
-
-def usual_words(words: Ints) -> float:
-    """The mean number of words of documents; 0 for a small collection, which cannot tell what is usual."""
-    return float(words.mean()) if len(words) >= SMALL_COLLECTION else 0.0
-
-
-def familiarity_of(encodings: Sequence[Encoding], background: TermBackground) -> tuple[float, float]:
-    """The share of the running words that are of a language the backbone knows, and that the background text has."""
-    counts = [encoding.terms.words.counts for encoding in encodings]
-    total = sum(int(c.counts.sum()) for c in counts)
-    if not total:
-        return 1.0, 1.0
-    familiar = sum(int(c.counts[background.familiar(c.ids)].sum()) for c in counts)
-    return familiar / total, sum(map(background.known_words, counts)) / total
-
-
-def knowledge_of(encodings: Sequence[Encoding], background: TermBackground) -> float:
-    """How far the wording of some documents is known: from 0, as general prose, to 1.
-
-    The phrases of documents of a known kind are common in that kind of text.
-    """
-    rarities = [running_rarity(encoding.terms.phrases.counts, background.phrases) for encoding in encodings]
-    return float(np.interp(np.mean(rarities) if rarities else 0.0, KNOWN_RARITY, (1.0, 0.0)))
+        words = similarities, query_words, candidate_words
+        return replace(self, unrelated=self.unrelated.if_known).probability(*words) - self.probability(*words)
 
 
 def prior_of(encodings: Sequence[Encoding], statistics: Statistics) -> Unrelated:
@@ -206,18 +158,19 @@ def unrelated_like(
     encodings: Sequence[Encoding], statistics: Statistics, sample: Sample | None = None, words: float = USUAL_WORDS
 ) -> Unrelated:
     """What unrelated documents like these have in common, by what is known of them and by a sample of their pairs."""
-    return statistics.prior.unrelated(
-        knowledge_of(encodings, statistics.terms),
-        sample,
-        words,
-        vocabulary_of(encodings, statistics.terms),
-        statistics.kinds.known([encoding.terms.words.counts for encoding in encodings]),
-    )
+    return statistics.prior.unrelated(known_of(encodings, statistics), sample, words)
 
 
-def vocabulary_of(encodings: Sequence[Encoding], background: TermBackground) -> float:
-    """How far the background text has the words of some documents, from 0 to 1."""
-    return float(np.interp(familiarity_of(encodings, background)[1], FAMILIARITY, (0, 1)))
+def known_of(encodings: Sequence[Encoding], statistics: Statistics) -> Known:
+    """How far the wording, the vocabulary and the kind of some documents are known.
+
+    The phrases of documents of a known kind are common in that kind of text.
+    """
+    words = [encoding.terms.words.counts for encoding in encodings]
+    rarities = [running_rarity(encoding.terms.phrases.counts, statistics.terms.phrases) for encoding in encodings]
+    wording = float(np.interp(np.mean(rarities) if rarities else 0.0, KNOWN_RARITY, (1.0, 0.0)))
+    vocabulary = float(np.interp(RunningWords.of(words, statistics.terms).shares[1], FAMILIARITY, (0, 1)))
+    return Known(wording, vocabulary, statistics.kinds.known(words))
 
 
 def running_rarity(counts: Counts, background: Frequencies) -> float:
@@ -227,10 +180,40 @@ def running_rarity(counts: Counts, background: Frequencies) -> float:
     return float(counts.counts @ rarity) / total / float(np.log(1 + BACKGROUND_DOCUMENTS)) if total else 0.0
 
 
-def _texts(stream: Stream, split: bool) -> list[Counts]:
-    return stream.sentence_counts() if split else [stream.counts]
+class Language(NamedTuple):
+    """The language of a document by its code, and whether the background text has it."""
+
+    code: str
+    known: bool
+
+    @staticmethod
+    def of(encoding: Encoding, background: TermBackground) -> "Language":
+        """That of a document that is encoded."""
+        return Language.by_words(
+            encoding.document.language, background.known_words(encoding.terms.words.counts), encoding.words
+        )
+
+    @staticmethod
+    def by_words(code: str, known: int, words: int) -> "Language":
+        """By how many of a document's running words the background text has."""
+        return Language(code, known >= KNOWN_LANGUAGE * words)
 
 
-def mentions_of(terms: Hashes, own_title: Hashes, rarity: Rarity) -> Mentions:
-    """The titles of the collection, and the document's own, that its sorted terms mention."""
-    return rarity.titles.mentioned(terms, stack_titles([own_title]))
+def no_verdict(
+    a: Language, b: Language, rarity: Rarity, phrases: float = 0.0, doubt: float | None = None
+) -> NoVerdict | None:
+    """Why there is no probability for two documents, by the terms of a collection; None where there is one.
+
+    `phrases` is the similarity of theirs: versions of one text belong together whatever their kind. `doubt` is by how
+    much their probability may be less; without it, by how much any in the collection may be.
+    """
+    if rarity.reads_english_alone and a.code != b.code:
+        return "languages"
+    if not (a.known and b.known):
+        return "language"
+    if (
+        rarity.unrelated.ignorance <= LITTLE_DOUBT
+        and (rarity.unrelated.doubt if doubt is None else doubt) <= LITTLE_DOUBT
+    ):
+        return None
+    return None if phrases >= ONE_TEXT else "kind"

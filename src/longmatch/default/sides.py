@@ -1,77 +1,19 @@
 """The sides of the default score: every way in which a query and a candidate can be alike, each defined once.
 
 A side has a name, a label for people, a floor for its logarithm, flags that say when it counts, a formula, and a way to
-be explained. The formula reads a `Comparison`, which a collection in memory, a lone pair and a library on disk all
-offer; so a side is computed alike wherever documents lie. How much each side weighs is learnt (`Calibration`).
+be explained. The formula reads a `Comparison`, whose candidates a collection in memory, a lone pair, a library on disk
+and an evaluation fill; so a side is computed alike wherever documents lie. How much each side weighs is learnt
+(`Calibration`).
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from longmatch.lexical.terms import Flags, Ints, Kind
-from longmatch.ragged import Array, array_namespace, as_numbers
-
-Floats = npt.NDArray[np.float64]
-
-TITLE_SENTENCES = 3  # sentences of the query that must come close to a title: one may do so by chance
-TITLE_COSINE = 0.5  # up to which a sentence says something else than a title
-SHORT_QUERY = (0.125, 0.25)  # share of the usual words up to which a query is a question, from which a document
-LENGTH_SLOPE = 0.35  # how far a candidate's own length counts for a question, beside the usual length
-
-
-class Comparison(Protocol):
-    """A query and its candidates, and all that the sides are computed from; arrays have an entry per candidate."""
-
-    @property
-    def query_sentences(self) -> Array:
-        """Vectors of the query's sentences: (sentences, width)."""
-
-    @property
-    def query_vector(self) -> Array:
-        """The query's document vector: (width,)."""
-
-    @property
-    def query_words(self) -> int:
-        """The number of words of the query."""
-
-    @property
-    def usual_words(self) -> float:
-        """The number of words of a usual document of the collection; 0 where too few are known."""
-
-    @property
-    def candidate_vectors(self) -> Array:
-        """Document vectors: (candidates, width)."""
-
-    @property
-    def title_vectors(self) -> Array:
-        """Vectors of the candidates' titles, zeros for no title: (candidates, width)."""
-
-    @property
-    def candidate_words(self) -> Ints:
-        """The number of words of each candidate."""
-
-    @property
-    def same_language(self) -> Flags | None:
-        """Which candidates are in the query's language; None where the backbone reads one language, and it is moot."""
-
-    def term_cosines(self, kind: Kind) -> Floats:
-        """Cosines of the TF-IDF weights of words or phrases."""
-
-    def sentence_scores(self) -> Floats:
-        """The mean similarity of each sentence to its best partner, above chance, averaged over both directions."""
-
-    def title_cosines(self) -> Floats:
-        """Cosines of the candidates' titles with the query's words."""
-
-    def query_title_cosines(self) -> Floats:
-        """Cosines of the query's title with the candidates' words."""
-
-    def coupling(self) -> Floats:
-        """How many documents of the collection both mention by title (`longmatch.lexical.mentions.coupling`)."""
+from longmatch.default.comparison import Comparison
+from longmatch.ragged import Floats
 
 
 @dataclass(frozen=True)
@@ -96,31 +38,6 @@ class Side:
     linear: bool = False  # unrelated documents vary around 0 as much below it as above: no logarithm says how far
 
 
-def title_closeness(comparison: Comparison) -> Floats:
-    """How far the mean of the TITLE_SENTENCES best cosines of query sentences with a title lies above TITLE_COSINE.
-
-    It is 0 without a title: sentences close to a title speak for a candidate, and their absence not against it.
-    """
-    sentences = comparison.query_sentences
-    cosines = array_namespace(sentences).sort(sentences @ comparison.title_vectors.T, axis=0)
-    best = cosines[-TITLE_SENTENCES:].mean(0)
-    return as_numbers(((best - TITLE_COSINE) / (1 - TITLE_COSINE)).clip(min=0))
-
-
-def length_correction(query_words: int, candidate_words: npt.ArrayLike, usual_words: float) -> Floats:
-    """By how much a short query should multiply the cosines with each candidate; 1 for a candidate of usual length.
-
-    A cosine divides by a document's length. For a short query that is too much, as what else a long document holds does
-    not speak against it: it should divide by (1 - slope) usual + slope own (Singhal et al., Pivoted document length
-    normalization, 1996). The length of a vector grows with the square root of the number of words.
-    """
-    if not usual_words:
-        return np.ones_like(candidate_words, dtype=np.float64)
-    slope = np.interp(query_words / usual_words, SHORT_QUERY, (LENGTH_SLOPE, 1))
-    own = np.sqrt(np.maximum(candidate_words, 1) / usual_words)
-    return np.asarray(own / (1 - slope + slope * own))
-
-
 SIDES = (
     Side(
         "words",
@@ -143,7 +60,7 @@ SIDES = (
         "meaning",
         "meaning",
         floor=0.2,
-        similarity=lambda comparison: comparison.sentence_scores(),
+        similarity=Comparison.sentence_scores,
         explained_by="partners",
         needs_language=True,
         in_likeness=True,
@@ -153,14 +70,14 @@ SIDES = (
         "topic",
         "topic",
         floor=0.05,
-        similarity=lambda comparison: as_numbers(comparison.candidate_vectors @ comparison.query_vector),
+        similarity=Comparison.topic_cosines,
         needs_language=True,
     ),
     Side(
         "title",
         "words of the second title",
         floor=0.05,
-        similarity=lambda comparison: comparison.title_cosines(),
+        similarity=Comparison.title_cosines,
         in_one_language=True,
         directed=True,
         needs_titles=True,
@@ -170,7 +87,7 @@ SIDES = (
         "query_title",
         "words of the first title",
         floor=0.05,
-        similarity=lambda comparison: comparison.query_title_cosines(),
+        similarity=Comparison.query_title_cosines,
         in_one_language=True,
         directed=True,
         needs_titles=True,
@@ -180,14 +97,14 @@ SIDES = (
         "named",
         "shared references",
         floor=0.03,
-        similarity=lambda comparison: comparison.coupling(),
+        similarity=Comparison.coupling,
         full_for_copies=False,
     ),
     Side(
         "cites_title",
         "sentences close to the second title",
         floor=1.0,
-        similarity=title_closeness,
+        similarity=Comparison.title_closeness,
         directed=True,
         needs_language=True,
         needs_titles=True,
@@ -200,9 +117,7 @@ LENGTH = Side(
     "length",
     "length",
     floor=0.01,
-    similarity=lambda comparison: length_correction(
-        comparison.query_words, comparison.candidate_words, comparison.usual_words
-    ),
+    similarity=Comparison.length_correction,
     in_one_language=True,
     directed=True,
 )

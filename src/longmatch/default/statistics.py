@@ -16,10 +16,8 @@ import numpy as np
 from safetensors.numpy import load, save
 
 from longmatch.cache import cache_folder, replace_file
-from longmatch.default.calibration import Calibration
-from longmatch.default.kinds import Kinds
-from longmatch.default.probability import Probability
-from longmatch.default.unrelated import Prior
+from longmatch.default.calibration import Calibration, Probability
+from longmatch.default.unrelated import Kinds, Prior
 from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, is_default
 from longmatch.lexical.background import TermBackground, shipped_background
 from longmatch.matching.chance import Background

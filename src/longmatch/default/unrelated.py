@@ -3,17 +3,27 @@
 Documents of one kind are alike though they have nothing to do with each other: papers share the language of papers. So
 a similarity is measured against those of random pairs of the same collection, and where there are few, or none, against
 what random pairs of many kinds of text have (`Prior`).
+
+Authors of one kind of text use the commonest words alike: judgments have more of "that", papers of "we". Seen from the
+middle of their own kind, two documents that have nothing to do with each other deviate from it each in a direction of
+its own; seen from another kind's, they deviate in the same one. So two documents are of a kind if both lie within its
+range and do not deviate from it together (`Style`). That tells a kind apart from one that nobody has shown to
+longmatch, too.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from safetensors.numpy import load_file, save_file
 
-from longmatch.default.sides import BY_NAME, Floats
+from longmatch.default.sides import BY_NAME
+from longmatch.lexical.terms import Counts, Flags, Hashes, lookup
+from longmatch.ragged import Floats, unit_rows
 
 Similarities = Mapping[str, Floats]  # by side
 
@@ -30,6 +40,7 @@ LEAST_PAIRS = 6  # that say what unrelated documents have in common on a side
 SAMPLED = 32  # documents of a collection whose pairs are a sample of its random pairs
 ONE_TEXT = 0.5  # similarity of the phrases of versions of one text, which are no random pair ...
 MOST_OF_ONE_TEXT = 0.5  # ... unless more of the pairs are: then such documents always share their wording
+ONE_MORE = 0.375  # added to each count before its square root is taken, whose spread then hardly depends on the count
 
 
 def on_scale(side: str, similarity: Floats) -> Floats:
@@ -172,6 +183,15 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Known:
+    """How far some documents are known, each from 0 to 1."""
+
+    wording: float = 1.0  # 0 for general prose, 1 for that of a kind that the background text has
+    vocabulary: float = 1.0  # whether the background text has their words
+    kind: float = 1.0  # share of their pairs whose kind is known at all
+
+
+@dataclass(frozen=True)
 class Prior:
     """The levels of documents of a kind that the background text has, of general prose, and of a kind that it lacks.
 
@@ -183,29 +203,20 @@ class Prior:
     unknown: Mapping[str, Level]
     slopes: Mapping[str, tuple[float, float]]
 
-    def unrelated(
-        self,
-        knowledge: float,
-        sample: Sample | None = None,
-        words: float = USUAL_WORDS,
-        vocabulary: float = 1.0,
-        kind_known: float = 1.0,
-    ) -> Unrelated:
-        """For documents whose wording is known to that degree, 1 for fully and 0 for not more than general prose.
+    def unrelated(self, known: Known, sample: Sample | None = None, words: float = USUAL_WORDS) -> Unrelated:
+        """For documents that are known to that degree.
 
         `sample` are random pairs of their collection, `words` those of a usual document where there is no sample.
-        `vocabulary` says how far the background text has their words, and `kind_known` of how many pairs of them the
-        kind is known at all, from 0 to 1.
         """
         share = sample.documents / (sample.documents + PRIOR_DOCUMENTS) if sample else 0.0
         sampled = sample.without_versions.levels(self.slopes) if sample else {}
-        usual = {side: level.blend(self.general[side], 1 - knowledge) for side, level in self.known.items()}
+        usual = {side: level.blend(self.general[side], 1 - known.wording) for side, level in self.known.items()}
         likely, doubtful = (
             {side: level.blend(sampled.get(side, level), share) for side, level in levels.items()}
-            for levels in (_foreign(usual, 1 - vocabulary), _foreign(self.unknown, 1 - vocabulary))
+            for levels in (_foreign(usual, 1 - known.vocabulary), _foreign(self.unknown, 1 - known.vocabulary))
         )
-        doubt = MOST_DOUBT * (1 - kind_known) * (1 - share)
-        ignorance = (1 - vocabulary) * (1 - share)
+        doubt = MOST_DOUBT * (1 - known.kind) * (1 - share)
+        ignorance = (1 - known.vocabulary) * (1 - share)
         return Unrelated(likely, self.slopes, doubt, doubtful, sample.words if sample else words, ignorance)
 
     @staticmethod
@@ -258,3 +269,77 @@ def _levels(values: Mapping[str, Mapping[str, float]]) -> dict[str, Level]:
 
 def _slopes(values: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
     return {side: (float(shorter), float(longer)) for side, (shorter, longer) in values.items()}
+
+
+@dataclass(frozen=True)
+class Style:
+    """How often documents of a kind have each of the commonest words, how that varies, and how far."""
+
+    lengths: Floats  # logarithms of the words of short and of long documents, between which they are measured
+    usual: Floats  # (3, words): usual frequencies, as they move with the length
+    scaling: Floats  # (words, words): what makes deviations independent of each other, and of spread 1
+    range: Floats  # (1,): the deviation up to which a document is of the kind
+    together: Floats  # (1,): the cosine of two deviations up to which they are each document's own
+
+    def deviations(self, frequencies: Floats, words: Floats) -> Floats:
+        """Of documents from the middle of the kind: (documents, words)."""
+        return np.asarray((frequencies - by_length(words, self.lengths) @ self.usual) @ self.scaling)
+
+    def of_kind(self, frequencies: Floats, words: Floats) -> Flags:
+        """Which two of some documents are of the kind: (documents, documents)."""
+        deviations = self.deviations(frequencies, words)
+        within = np.linalg.norm(deviations, axis=1) <= self.range
+        directions = unit_rows(deviations)
+        return np.asarray(within[:, None] & within & (directions @ directions.T <= self.together))
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """The styles of some kinds of text, in the frequencies of some words."""
+
+    words: Hashes  # sorted
+    styles: Mapping[str, Style]
+
+    def known(self, documents: Sequence[Counts]) -> float:
+        """The share of the pairs of documents, given by their words, whose kind is known; 1 where there is no pair."""
+        first, second = np.triu_indices(len(documents), 1)
+        if not len(first):
+            return 1.0
+        frequencies, words = root_frequencies(self.words, documents)
+        found = [style.of_kind(frequencies, words)[first, second] for style in self.styles.values()]
+        return float(np.any(found, axis=0).mean()) if found else 0.0
+
+    def write(self, path: Path) -> None:
+        """Write as safetensors."""
+        table: dict[str, npt.NDArray[np.generic]] = {"words": self.words.view(np.int64)}
+        for name, style in self.styles.items():
+            table |= {f"{name}.{field}": value.astype(np.float32) for field, value in vars(style).items()}
+        save_file(table, path)
+
+    @staticmethod
+    def read(path: Path) -> "Kinds":
+        """Read what `write` wrote."""
+        table = load_file(path)
+        names = dict.fromkeys(key.rpartition(".")[0] for key in sorted(table) if "." in key)
+        styles = {
+            name: Style(**{field.name: table[f"{name}.{field.name}"].astype(np.float64) for field in fields(Style)})
+            for name in names
+        }
+        return Kinds(table["words"].view(np.uint64), styles)
+
+
+def root_frequencies(words: Hashes, documents: Sequence[Counts]) -> tuple[Floats, Floats]:
+    """The square roots of the frequencies of some sorted words in documents, and the documents' numbers of words."""
+    totals = np.array([float(counts.counts.sum()) for counts in documents])
+    roots = np.empty((len(documents), len(words)))
+    for row, counts in zip(roots, documents, strict=True):
+        position, present = lookup(counts.ids, words)
+        row[:] = ONE_MORE
+        row[present] += counts.counts[position[present]]
+    return np.sqrt(roots / np.maximum(totals, 1.0)[:, None]), totals
+
+
+def by_length(words: Floats, lengths: Floats) -> Floats:
+    """What the usual frequency of a word moves with: 1, the length's logarithm, and the noise of short documents."""
+    logs = np.clip(np.log(np.maximum(words, 1.0)), *lengths)
+    return np.stack([np.ones(len(logs)), logs, np.exp(-logs / 2)], axis=1)

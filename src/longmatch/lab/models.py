@@ -231,14 +231,14 @@ OTHER_RULES = (
         label="RPRS",
         rule=f"{BASELINES}.rprs.matcher:RprsMatcher",
         needs="lab",
-        scorer=f"{SCORING}.rprs:RprsScorer",
+        scorer=f"{SCORING}.sentences:RprsScorer",
     ),
     Model(
         name="rprs-frequency",
         label="RPRS with frequencies",
         rule=f"{BASELINES}.rprs.matcher:frequency_matcher",
         needs="lab",
-        scorer=f"{SCORING}.rprs:RprsScorer",
+        scorer=f"{SCORING}.sentences:RprsScorer",
     ),
     Model(
         name="lda",

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import Counts, Flags, Hashes, Kind
+from longmatch.lexical.weights import Frequencies
 
 FREQUENCIES = "frequencies.safetensors"
 COMMON = 0.5  # share of the documents of one kind

@@ -1,4 +1,4 @@
-"""Which of the shared words and phrases to show a reader, and how much each carries.
+"""Which of the shared words and phrases to show a reader, how much each carries, and how it is written.
 
 A phrase is shown by its core, what remains without the everyday words at its ends: "bank had" as "bank", "the central
 bank" as "central bank". A core carries what all its phrases carry, so that nothing is lost or counted twice. A phrase
@@ -7,15 +7,14 @@ of everyday words alone is its own core, and comes last, as does a word that hal
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
-from longmatch.documents.language import COMMON_WORDS
+from longmatch.documents.language import COMMON_WORDS, words_of
 from longmatch.lexical.background import TermBackground
-from longmatch.lexical.function_words import function_words
+from longmatch.lexical.form import content_words, without_form
 from longmatch.lexical.links import Shared
-from longmatch.lexical.spelling import spell
 from longmatch.lexical.terms import (
     PHRASE_LENGTHS,
     Flags,
@@ -25,15 +24,72 @@ from longmatch.lexical.terms import (
     hash_runs,
     hash_word,
     lookup,
+    phrases_of,
     run_starts,
 )
 from longmatch.matching.match import Term
 from longmatch.matching.sentences import Sentences
 
+FUNCTION_WORDS = {  # by language: those that carry a sentence and say nothing about its subject
+    # English ones are known from the background text, apart from what an encyclopedia seldom has. A word of one
+    # language may be a subject in another ("war", "die"), so the lists are used for texts in their language alone.
+    "en": "me my we us our you your she her",
+    "de": """
+        ab aber alle allem allen aller alles als also am an andere anderen anderer ans auch auf aus bei beide beim
+        bereits bis bzw da dabei dadurch dafür damit danach dann daran darauf daraus darin darüber das dass davon
+        dazu dem den denen denn der deren des deshalb dessen die dies diese diesem diesen dieser dieses doch dort du
+        durch ebenfalls ebenso eher ein eine einem einen einer eines einige er erst es etwa etwas euch für gegen
+        gegenüber gemäß ganz hat hatte hatten haben hier hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im
+        immer in indem ins ist ja je jede jedem jeden jeder jedes jedoch kann kein keine keinem keinen keiner können
+        könnte man mehr mein mich mir mit muss müssen nach nachdem nicht nichts noch nun nur ob oder ohne schon sehr
+        sei sein seine seinem seinen seiner seit sich sie sind so sodass sofern soll sollen sollte somit sondern
+        sowie sowohl statt über um und uns unser unsere unter vom von vor war waren was weder wegen weil weiter
+        weitere weiteren welche welchem welchen welcher welches wenn wer werden wie wieder wir wird wo worden wurde
+        wurden während würde würden zu zum zur zwar zwischen""",
+    "fr": """
+        afin ai ainsi alors après au aucun aucune aussi autre autres aux avait avant avec avoir c'est car ce cela
+        celle celles celui ces cet cette ceux chaque comme contre d'un d'une dans de depuis des deux donc dont du
+        elle elles en encore entre est et étaient était été être eux fait faire il ils je jusqu la laquelle le
+        lequel les lesquels leur leurs lors lorsque lui mais même mêmes moins n'est ne ni non nos notre nous on ont
+        ou où par parce pas pendant peu peut peuvent plus pour pourrait quand que quel quelle quelles quels qu'il
+        qu'elle qui sa sans se selon sera ses si soit son sont sous sur tandis tant te tous tout toute toutes très
+        tu un une vers voir vos votre vous y""",
+    "es": """
+        a al algo algunos alguna algunas ante antes aquel así aún aunque cada como con contra cual cuales cuando de
+        debe deben del desde después donde dos durante e el él ella ellas ellos en entre era eran es esa esas ese
+        eso esos esta está estaba están estas este esto estos fue fueron ha había hace hacia han hasta hay incluso
+        la las le les lo los luego más me mediante mi mientras misma mismo mucho muy nada ni no nos nosotros o otra
+        otras otro otros para pero poco por porque pues puede pueden que qué quien quienes se sea según ser será si
+        sí siempre sin sino sobre solo son su sus también tan tanto tiene tienen toda todas todo todos tras tu un
+        una unas uno unos y ya yo""",
+    "it": """
+        a ad agli ai al alcuni alcune alla alle allo altri altra altre altro anche ancora avere aveva aver che chi
+        ci ciò cioè ciascuno col come con contro cosa così cui da dagli dai dal dalla dalle dallo degli dei del dell
+        dell'un della delle dello dopo dove dovrebbe due e è ed ella era erano essa esse essere essi fa fra fino gli
+        ha hanno ho i il in infatti inoltre la le lei li lo loro lui ma mediante mentre mio molto ne negli nei nel
+        nella nelle nello no noi non nostro o ogni oltre oppure per perché però più poi possono può prima proprio
+        qual quale quali quando quanto quella quelle quelli quello questa queste questi questo qui quindi se secondo
+        sé senza si sia siano solo sono sotto sta stata state stati stato su sua sue sugli sui sul sulla sulle suo
+        suoi tale tali tra tutta tutte tutti tutto un una uno verso vi""",
+    "nl": """
+        aan al alle alleen als altijd andere bij binnen daar daarbij dan dat de deze die dit doen door dus een eens
+        en er geen haar had hadden heb hebben heeft hem hen het hier hij hoe hun ik in is ja je kan kon kunnen maar
+        me meer men met mij mijn moet moeten na naar niet niets nog nu of om omdat onder ons onze ook op over reeds
+        te tegen toch toen tot tussen u uit uw van vanaf veel verder volgens voor waar waarbij waren was wat we wel
+        werd werden wie wij wil worden wordt zal ze zelf zich zij zijn zo zoals zonder zou zouden""",
+    "pt": """
+        a à ao aos apenas após as às até cada com como contra da das de dela dele deles depois desde desta deste
+        disso do dos durante e é ela elas ele eles em enquanto entre era eram essa essas esse esses esta está estão
+        estas estava este estes eu foi foram há isso isto já lhe lhes mais mas me meio mesma mesmo meu muito na nas
+        nem no nos nós nossa nosso não num numa o onde os ou outra outras outro outros para pela pelas pelo pelos
+        pode podem por porque quais qual quando que quem são se segundo seja sem sempre ser será seu seus si sido
+        sob sobre sua suas também tanto tão tem têm ter tinha toda todas todo todos um uma umas uns""",
+}
 LENGTHS = (1, *PHRASE_LENGTHS)
 SYMBOLS = (
     "abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρστυφχψω"  # single letters, which name something in a formula alone
 )
+MOST_WORDS = 8  # listed of those that two sentences share
 NUMBERS = 1_000  # up to which a number by itself says nothing
 TOP_TERMS = 40  # considered; those that are part of a heavier one are left out
 
@@ -113,3 +169,100 @@ def _distinct(terms: Iterable[Term]) -> Iterator[Term]:
         if not any(padded in other for other in shown):
             shown.append(padded)
             yield term
+
+
+def spell(wanted: Iterable[int], sentences: list[str]) -> dict[int, str]:
+    """The words and phrases behind hashes, looked up in the sentences they stand in."""
+    missing = {int(h) for h in wanted}
+    found: dict[int, str] = {}
+    for term, text in (reading for sentence in sentences for reading in _readings(sentence)):
+        if term in missing:
+            missing.discard(term)
+            found[term] = text
+            if not missing:
+                break
+    return found
+
+
+def _readings(sentence: str) -> Iterator[tuple[int, str]]:
+    """The words of a sentence, then its phrases: the default's terms, then the baselines' terms."""
+    for split in (_content_words, words_of):
+        words = split(sentence)
+        yield from ((hash_word(word), word) for word in words)
+        yield from _phrases(words)
+
+
+@lru_cache(maxsize=1 << 10)  # a query's sentences are asked for with every hit
+def _content_words(sentence: str) -> list[str]:
+    return content_words(sentence)
+
+
+def written(first: int, last: int, sentence: str) -> str:
+    """The text from one term to another as it is written in a sentence; empty where they do not follow each other.
+
+    >>> written(hash_word("alan"), hash_word("turing"), "It was Alan Turing who came.")
+    'Alan Turing'
+    >>> written(hash_word("alan"), hash_word("turing"), "It was Alan [12] Turing who came.")
+    'Alan [12] Turing'
+    """
+    content = without_form(sentence)
+    words = words_of(content)
+    places = [(i, i) for i in range(len(words))]
+    places += [(i, i + length - 1) for length in PHRASE_LENGTHS for i in range(max(0, len(words) - length + 1))]
+    terms = [hash_word(word) for word in words] + [term for term, _ in _phrases(words)]
+    starts, ends = (
+        [p for p, term in zip(places, terms, strict=True) if term == end] for end in (int(first), int(last))
+    )
+    runs = [(end - begin, begin, end) for begin, _ in starts for at, end in ends if at >= begin]
+    if not runs:
+        return ""
+    _, begin, end = min(runs)
+    spans = list(_spans(words, content))
+    return sentence[spans[begin][0] : spans[end][1]]
+
+
+def _spans(words: list[str], text: str) -> Iterator[tuple[int, int]]:
+    """Where the lower-case words of a text stand in it."""
+    lowered, end = text.lower(), 0
+    origins = [at for at, character in enumerate(text) for _ in character.lower()]  # İ becomes two characters
+    for word in words:
+        start = lowered.index(word, end)
+        end = start + len(word)
+        yield origins[start], origins[end - 1] + 1
+
+
+def _phrases(words: list[str]) -> list[tuple[int, str]]:
+    ids = np.array([hash_word(word) for word in words], dtype=np.uint64)
+    stream = phrases_of(Stream(ids, np.array([0, len(ids)], dtype=np.int64)))
+    glue = "" if words and all(len(w) == 1 and ord(w) > 0x2FFF for w in words) else " "
+    runs = [
+        glue.join(words[i : i + length]) for length in PHRASE_LENGTHS for i in range(max(0, len(words) - length + 1))
+    ]
+    return list(zip(stream.ids.tolist(), runs, strict=True))
+
+
+def function_words(language: str) -> tuple[str, ...]:
+    """Everyday words of a language, by its two-letter code; none of one that has no list.
+
+    >>> "wurde" in function_words("de"), "wurde" in function_words("en"), function_words("fi")
+    (True, False, ())
+    """
+    return tuple(FUNCTION_WORDS.get(language, "").split())
+
+
+def shared_words(shared: Shared, mine: Stream, theirs: Stream, pair: tuple[int, int], text: str) -> tuple[str, ...]:
+    """Which of the shared words stand in both sentences, the heaviest first; `text` is that of the first."""
+    both = sorted(set(_terms_at(mine, pair[0])).intersection(_terms_at(theirs, pair[1])))
+    position, weighed = lookup(shared.ids, np.array(both, dtype=np.uint64))
+    mass = shared.mass[position[weighed]].tolist()
+    heavy = max(mass, default=0.0) / 5  # what weighs less are words found everywhere
+    known = (term for term, present in zip(both, weighed.tolist(), strict=True) if present)
+    heaviest = sorted(zip(mass, known, strict=True), key=lambda entry: -entry[0])[:MOST_WORDS]
+    best = [term for weight, term in heaviest if weight > heavy]
+    spelled = spell(best, [text])
+    return tuple(spelled[term] for term in best if term in spelled)
+
+
+def _terms_at(stream: Stream, sentence: int) -> list[int]:
+    terms: list[int] = stream.ids[stream.offsets[sentence] : stream.offsets[sentence + 1]].tolist()
+    return terms

@@ -1,4 +1,4 @@
-"""Which sentences share the words and phrases that make a document and others alike."""
+"""What the parts of two documents share: which terms link which sentences, and how alike groups of them are."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import Hashes, Ints, Places, Stream
-from longmatch.lexical.weights import Idf, log_tf
-from longmatch.ragged import offsets_of, ranges, segment_ids, segment_slices
+from longmatch.lexical.terms import Counts, Hashes, Ints, Places, Stream, lookup
+from longmatch.lexical.weights import Idf, TermMatrix, Weighted, log_tf, tfidf
+from longmatch.matching.match import Grid, Level
+from longmatch.matching.sentences import Groups, Sentences
+from longmatch.ragged import Floats, offsets_of, ranges, segment_ids, segment_slices
 
 PAIRS = 4_000_000  # sentence pairs looked at; the commonest terms, which link everything with everything, go first
 DENSE = 1_000_000  # pairs of sentences up to which each has its cell
@@ -270,3 +271,63 @@ def _first_largest(rows: Ints, columns: Ints, values: Floats, count: int) -> Int
     best = np.full(count, -1, dtype=np.int64)
     best[filled] = columns[order[first]]
     return best
+
+
+def group_grid(a: Sentences, b: Sentences, mine: Stream, theirs: Stream, level: Level, idf: Idf) -> Grid:
+    """The TF-IDF cosine of every group of one document with every group of the other."""
+    rows, columns = a.groups(level), b.groups(level)
+    scores = group_cosines(mine, theirs, rows, columns, idf).astype(np.float32)
+    return Grid(rows.labels, columns.labels, rows.spans, columns.spans, scores)
+
+
+def group_cosines(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, idf: Idf) -> Floats:
+    """The TF-IDF cosines of groups of sentences: (rows, columns)."""
+    matrix = TermMatrix.of(_group_weights(theirs, columns, idf))
+    return np.vstack([matrix.scores(row) for row in _group_weights(mine, rows, idf)])
+
+
+def group_coverage(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, idf: Idf, doubt: float) -> Floats:
+    """The share of the weight of each row's distinct words that each column has: (rows, columns).
+
+    `doubt` is a weight that nobody has: few or common words found tell less than many rare ones.
+    """
+    bounds, places = mine.offsets[rows.offsets].tolist(), np.diff(theirs.offsets[columns.offsets])
+    column = np.repeat(np.arange(len(places)), places)
+    found = np.zeros((len(rows.labels), len(places)))
+    for row, (start, end) in enumerate(pairwise(bounds)):
+        ids = np.unique(mine.ids[start:end])
+        weights = idf.idf(ids)
+        position, present = lookup(ids, theirs.ids)
+        held = np.unique(column[present] * max(1, len(ids)) + position[present])
+        which, term = np.divmod(held, max(1, len(ids)))
+        found[row] = np.bincount(which, weights[term], len(places)) / (weights.sum() + doubt)
+    return found
+
+
+def _group_weights(stream: Stream, groups: Groups, idf: Idf) -> list[Weighted]:
+    bounds = stream.offsets[groups.offsets].tolist()
+    return [tfidf(Counts.of(stream.ids[start:end]), idf) for start, end in pairwise(bounds)]
+
+
+def sentence_cosines(mine: Stream, theirs: Stream, i: Ints, j: Ints, idf: Idf) -> Floats:
+    """The TF-IDF cosine of the sentences of each pair."""
+    left = [tfidf(counts, idf) for counts in mine.sentence_counts()]
+    right = [tfidf(counts, idf) for counts in theirs.sentence_counts()]
+    return np.array([left[x].dot(right[y]) for x, y in zip(i.tolist(), j.tolist(), strict=True)])
+
+
+def shared_weight(mine: Stream, theirs: Stream, i: Ints, j: Ints, terms: Hashes, weights: Floats) -> Floats:
+    """The weight of the distinct terms that the sentences of each pair share: (pairs,). `terms` are sorted."""
+    held, wanted = _cells(mine, i, terms), _cells(theirs, j, terms)
+    _, both = lookup(held, wanted)
+    pair, term = np.divmod(wanted[both], max(1, len(terms)))
+    return np.bincount(pair, weights[term], len(i)).astype(np.float64)
+
+
+def _cells(stream: Stream, sentences: Ints, terms: Hashes) -> Ints:
+    """Where in a table of some sentences and some terms, row by row, there is a term that the sentence has; sorted."""
+    position, present = lookup(terms, stream.ids)
+    sentence, term = np.divmod(np.unique(stream.sentence[present] * len(terms) + position[present]), max(1, len(terms)))
+    starts, ends = np.searchsorted(sentence, sentences), np.searchsorted(sentence, sentences, "right")
+    row = np.repeat(np.arange(len(sentences)), ends - starts)
+    return row * len(terms) + term[ranges(starts, ends)]

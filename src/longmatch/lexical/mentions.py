@@ -14,9 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from longmatch.lexical.form import title_words
-from longmatch.lexical.frequencies import Floats
 from longmatch.lexical.terms import PHRASE_LENGTHS, Hashes, Ints, Stream, hash_word, lookup, phrases_of
-from longmatch.ragged import offsets_of, ranges
+from longmatch.ragged import Floats, offsets_of, ranges
 
 TITLE_TERMS = 4  # by which a title is found, from its first words to its last
 NO_TERM = 0  # in place of the terms of a title that cannot be mentioned

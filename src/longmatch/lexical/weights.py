@@ -1,18 +1,124 @@
-"""TF-IDF and BM25 weights, for one document or a whole collection as a sparse matrix."""
+"""How rare terms are, and TF-IDF and BM25 weights of them: of one document, or of a collection as a sparse matrix."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.frequencies import Floats, Frequencies
-from longmatch.lexical.terms import Counts, Flags, Hashes, Ints, lookup
-from longmatch.ragged import offsets_of, ranges
+from longmatch.lexical.terms import Counts, Hashes, Ints, lookup
+from longmatch.ragged import Floats, offsets_of, ranges
 
+_NO_TERMS = np.empty(0, np.uint64)
 _LOG_TF = np.concatenate([[0.0], 1 + np.log(np.arange(1, 1024))])
 """1 + ln tf of the counts that terms usually have: a table is quicker than a logarithm."""
+
+
+class TermFrequencies(Protocol):
+    """In how many documents of a collection a term occurs."""
+
+    @property
+    def documents(self) -> float:
+        """The number of documents."""
+
+    def __call__(self, terms: Hashes) -> Floats:
+        """The number of documents each of the terms occurs in."""
+
+    def frequent(self, count: float) -> Hashes:
+        """All terms that occur in at least so many documents, and maybe others; in no particular order."""
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """Document frequencies: the number of documents, and for each term (sorted hashes) in how many it occurs."""
+
+    documents: float
+    ids: Hashes
+    counts: Floats
+
+    @staticmethod
+    def of(collection: Iterable[Counts]) -> "Frequencies":
+        """Count the documents each term occurs in."""
+        lists = [document.ids for document in collection]
+        joined = np.concatenate(lists) if lists else np.empty(0, np.uint64)
+        ids, counts = np.unique(joined, return_counts=True)
+        return Frequencies(len(lists), ids, counts.astype(np.float64))
+
+    def __call__(self, terms: Hashes) -> Floats:
+        """The number of documents each of the terms occurs in, 0 for unknown ones."""
+        position, present = lookup(self.ids, terms)
+        return np.where(present, self.counts[position], 0.0) if len(self.ids) else np.zeros(len(terms))
+
+    def share(self, terms: Hashes) -> Floats:
+        """The share of the documents that each of the terms occurs in.
+
+        >>> Frequencies(4, np.array([3, 7], np.uint64), np.array([1.0, 4.0])).share(np.array([7, 3, 5], np.uint64))
+        array([1.  , 0.25, 0.  ])
+        """
+        return self(terms) / max(1.0, self.documents)
+
+    def frequent(self, count: float) -> Hashes:
+        """The terms that occur in at least so many documents."""
+        return self.ids[self.counts >= count]
+
+    def idf(self, terms: Hashes) -> Floats:
+        """Inverse document frequency, as scikit-learn smooths it: ln((1 + n) / (1 + df)) + 1."""
+        return np.log((1 + self.documents) / (1 + self(terms))) + 1
+
+
+@dataclass(frozen=True)
+class Blend:
+    """A collection's frequencies with background text as a prior, worth `worth` documents.
+
+    A folder of ten documents cannot tell common words from rare ones; ten thousand need no help.
+    """
+
+    collection: TermFrequencies
+    background: Frequencies
+    worth: float = 200.0
+    power: float = 1.0
+    scale: float | None = None  # documents among which a term is rare; by default those of both
+
+    def share(self, terms: Hashes) -> Floats:
+        """The share of documents that each term occurs in, of collection and prior."""
+        ids, shares = self._own
+        position, present = lookup(ids, terms)
+        return shares[position] if present.all() else self._share(terms, self.collection(terms))
+
+    def share_of(self, counts: Floats, background: Floats) -> Floats:
+        """The same for terms that so many documents of the collection, and of the background, are known to have."""
+        return self._blended(counts, background / max(1.0, self.background.documents))
+
+    @cached_property
+    def _own(self) -> tuple[Hashes, Floats]:
+        """The terms of a collection in memory, which are asked for most, and their shares; none of one on disk."""
+        if not isinstance(self.collection, Frequencies):
+            return _NO_TERMS, np.empty(0)
+        return self.collection.ids, self._share(self.collection.ids, self.collection.counts)
+
+    def common(self, share: float) -> Hashes:
+        """All terms that occur in at least such a share of documents, sorted."""
+        half = share * (self.collection.documents + self.worth) / 2  # of what collection or prior has to contribute
+        prior = self.background.frequent(half / self.worth * self.background.documents) if self.worth else _NO_TERMS
+        terms = np.unique(np.concatenate([self.collection.frequent(half), prior]))
+        return terms[self.share(terms) >= share]
+
+    def _share(self, terms: Hashes, counts: Floats) -> Floats:
+        return self._blended(counts, self.background.share(terms))
+
+    def _blended(self, counts: Floats, background: Floats) -> Floats:
+        return (counts + self.worth * background) / (self.collection.documents + self.worth)
+
+    def idf(self, terms: Hashes) -> Floats:
+        """ln((1 + n) / (1 + n share)) to the power: a word found everywhere weighs nothing."""
+        return self.idf_of(self.share(terms))
+
+    def idf_of(self, share: Floats) -> Floats:
+        """The idf of terms that such a share of documents has."""
+        documents = self.collection.documents + self.worth if self.scale is None else self.scale
+        return np.maximum(np.log((1 + documents) / (1 + documents * share)), 0.0) ** self.power
 
 
 class Idf(Protocol):
@@ -68,41 +174,88 @@ def tfidf_rows(counts: Floats, idf: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
+class Postings:
+    """How often documents have some terms: three columns."""
+
+    document: Ints
+    term: Ints  # its position among the terms asked for
+    count: npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class QueryTerms:
+    """A query's terms, their weights and their rarity."""
+
+    ids: Hashes  # sorted
+    weights: Floats  # of length 1
+    idf: Floats
+
+    @staticmethod
+    def of(counts: Counts, rarity: Idf, extra: Hashes | None = None, known: Floats | None = None) -> "QueryTerms":
+        """Weigh terms; `extra` ones are looked up too, with weight 0. `known` is the idf of the terms, if it is."""
+        own = rarity.idf(counts.ids) if known is None else known
+        weights = tfidf_values(counts.counts, own)
+        more = counts.ids[:0] if extra is None else np.unique(extra[~lookup(counts.ids, extra)[1]])
+        if not len(more):
+            return QueryTerms(counts.ids, weights, own)
+        place = np.searchsorted(counts.ids, more)
+        ids, idf = np.insert(counts.ids, place, more), np.insert(own, place, rarity.idf(more))
+        return QueryTerms(ids, np.insert(weights, place, 0.0), idf)
+
+    def cosines(self, postings: Postings, norms: Floats) -> Floats:
+        """The cosine with each document; `norms` are the lengths of the documents' TF-IDF vectors: (documents,)."""
+        mass = log_tf(postings.count) * (self.idf * self.weights)[postings.term]
+        return np.bincount(postings.document, mass, len(norms)) / np.where(norms > 0, norms, 1.0)
+
+
+@dataclass(frozen=True)
 class TermMatrix:
-    """The weights of a collection, term by term: a query touches only its own terms."""
+    """The terms of a collection, term by term: a query touches only its own terms."""
 
     documents: int
     vocabulary: Hashes  # sorted
     starts: Ints  # of each term's entries, and the end
     document: Ints  # of each entry
-    values: Floats
+    values: npt.NDArray[Any]  # weights, or counts
 
     @staticmethod
     def of(documents: Sequence[Weighted]) -> "TermMatrix":
         """Stack the documents' weights."""
-        joined = np.concatenate([d.ids for d in documents]) if documents else np.empty(0, np.uint64)
-        values = np.concatenate([d.values for d in documents]) if documents else np.empty(0)
-        document = np.repeat(np.arange(len(documents)), [len(d.ids) for d in documents])
+        return TermMatrix._stack([d.ids for d in documents], [d.values for d in documents])
+
+    @staticmethod
+    def counted(documents: Sequence[Counts]) -> "TermMatrix":
+        """Stack the documents' counts."""
+        return TermMatrix._stack([d.ids for d in documents], [d.counts for d in documents])
+
+    @staticmethod
+    def _stack(ids: Sequence[Hashes], values: Sequence[npt.NDArray[Any]]) -> "TermMatrix":
+        joined, stacked = np.concatenate([np.empty(0, np.uint64), *ids]), np.concatenate([*values, np.empty(0, int)])
+        document = np.repeat(np.arange(len(ids)), [len(terms) for terms in ids])
         order = np.argsort(joined, kind="stable")
-        vocabulary, counts = np.unique(joined, return_counts=True)
-        return TermMatrix(len(documents), vocabulary, offsets_of(counts), document[order], values[order])
+        vocabulary, counts = np.unique(joined[order], return_counts=True)
+        return TermMatrix(len(ids), vocabulary, offsets_of(counts), document[order], stacked[order])
 
     def scores(self, query: Weighted) -> Floats:
         """The dot product of a query with every document."""
-        entries, counts, present = self._entries(query.ids)
-        mass = self.values[entries] * np.repeat(query.values[present], counts)
-        return np.asarray(np.bincount(self.document[entries], mass, self.documents), dtype=np.float64)
+        found = self.find(query.ids)
+        return self.sums(found.count * query.values[found.term], found.document)
 
-    def holders(self, terms: Hashes) -> tuple[Ints, Hashes]:
-        """A pair for every document that has one of the terms, and that term."""
-        entries, counts, present = self._entries(terms)
-        return self.document[entries], np.repeat(terms[present], counts)
-
-    def _entries(self, terms: Hashes) -> tuple[Ints, Ints, Flags]:
-        """The entries of some terms, how many each has, and which terms have any."""
+    def find(self, terms: Hashes) -> Postings:
+        """The entries of some terms."""
         position, present = lookup(self.vocabulary, terms)
         first, last = self.starts[:-1][position[present]], self.starts[1:][position[present]]
-        return ranges(first, last), last - first, present
+        entries = ranges(first, last)
+        return Postings(self.document[entries], np.repeat(np.flatnonzero(present), last - first), self.values[entries])
+
+    def each(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What each term has, for each of its entries."""
+        return np.repeat(values, np.diff(self.starts))
+
+    def sums(self, values: npt.NDArray[Any], document: Ints | None = None) -> Floats:
+        """The sum of the values of all entries, or of some, by document."""
+        home = self.document if document is None else document
+        return np.asarray(np.bincount(home, values, self.documents), dtype=np.float64)
 
 
 def bm25(counts: Counts, frequencies: Frequencies, mean_length: float, k1: float = 1.5, b: float = 0.75) -> Weighted:

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.cache import cache_folder
+from longmatch.default.comparison import Query, WeighedDocument
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import Statistics, shipped_statistics
-from longmatch.default.weighed import WeighedDocument
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
 from longmatch.encoders.backbone import Backbone
@@ -37,10 +37,10 @@ from longmatch.library.pairs import SimilarPairs, find_pairs
 from longmatch.library.progress import OnProgress
 from longmatch.library.row_cache import RowCache
 from longmatch.library.rows import DOCUMENT_COLUMNS, VectorType
-from longmatch.library.search.encode import Query, QueryEncoder, QueryLike, is_question
+from longmatch.library.search.encode import QueryEncoder, QueryLike, is_question
+from longmatch.library.search.explain import MOST as MOST_SAME
+from longmatch.library.search.explain import same_documents
 from longmatch.library.search.hierarchical import rank_by_sdr
-from longmatch.library.search.same import MOST as MOST_SAME
-from longmatch.library.search.same import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.search.sections import rank_sections
 from longmatch.library.settings import DEFAULTS, LibrarySettings
@@ -381,7 +381,7 @@ class Library:
         hits = ranking.hits(self._with_path)
         hits.ordered_by = (by, rerank.name) if rerank and combine else None
         hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)
-        if by == "default" and not rerank and encoded.is_question:
+        if by == "default" and not rerank and is_question(encoded.words, encoded.stored_id):
             hits.sections = rank_sections(searcher, encoded, k, where, self._with_path)
             hits.stands_out = hits.sections.stands_out
         hits.left_out = left_out(self.store, where)

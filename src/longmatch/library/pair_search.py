@@ -15,16 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from longmatch.default.calibration import IN_LIKENESS
-from longmatch.default.no_verdict import Language, no_verdict
-from longmatch.default.sides import Floats, similarities
+from longmatch.default.comparison import Comparison, Query
+from longmatch.default.rarity import Language, no_verdict
+from longmatch.default.sides import similarities
 from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
+from longmatch.lexical.weights import QueryTerms
 from longmatch.library.index.documents import language_code
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import Segment
-from longmatch.library.index.terms import QueryTerms
 from longmatch.library.search.candidates import Nearest, Scope, highest
-from longmatch.library.search.encode import Query
-from longmatch.library.search.score import MEANING, StoredComparison, sentence_scores
+from longmatch.library.search.encode import indexed_query
+from longmatch.library.search.score import MEANING, StoredCandidates, sentence_scores
 from longmatch.library.search.searcher import Searcher
 from longmatch.matching.wording import NoVerdict
 
@@ -47,9 +48,9 @@ class PairSearch:
         self.searcher, self.minimum, self.settings = searcher, minimum, searcher.store.settings
         self.scope = Scope.of(searcher.index)
         self.rarity = searcher.index.rarity
-        self.calibration = self.rarity.calibration(searcher.statistics)
+        self.calibration = self.rarity.calibration
         counted = IN_LIKENESS | set(searcher.statistics.probability.sides)
-        self.sides = [name for name in self.rarity.sides(searcher.statistics) if name in counted]
+        self.sides = [name for name in self.rarity.sides if name in counted]
         self.nearest = searcher.nearest(len(searcher.index))
         self.languages = languages_of(searcher.index, self.scope)
         self.found: dict[tuple[str, str], Judged] = {}
@@ -63,7 +64,7 @@ class PairSearch:
         ids, size = sorted(self.scope.ids), self.settings.pair_block
         for start in range(0, len(ids), size):
             block = ids[start : start + size]
-            self.run([Query.of_indexed(id, self.searcher.index) for id in block], self.settings.nearest)
+            self.run([indexed_query(id, self.searcher.index) for id in block], self.settings.nearest)
             if progress:
                 progress(len(block))
 
@@ -103,7 +104,7 @@ class PairSearch:
 
     def judge(self, a: str, b: str) -> Judged:
         """Whether two documents belong together, and how alike they are."""
-        return self._judge(Query.of_indexed(a, self.searcher.index), [b], minimum=0.0)[0]
+        return self._judge(indexed_query(a, self.searcher.index), [b], minimum=0.0)[0]
 
     def closest_pair(self) -> tuple[tuple[str, str], Judged] | None:
         """The most probable of the pairs that fell short; None where none was judged."""
@@ -118,26 +119,25 @@ class PairSearch:
         """A document and its candidates; of those that cannot reach the minimum, an upper bound."""
         if not candidates:
             return []
-        comparison = StoredComparison(query, query.index.select(candidates), self.searcher.store)
+        found = StoredCandidates(candidates, self.searcher.index, self.searcher.store)
+        comparison = Comparison(query, found)
         values = similarities(comparison, [name for name in self.sides if name != MEANING])
         if MEANING in self.sides:
             topic = similarities(comparison, ["topic"])["topic"]
             values[MEANING] = np.minimum(topic + SLACK, 1.0)
-            bounds = self._probability(comparison, values), self.calibration.likeness(values)
-            promising = np.flatnonzero((bounds[0] >= minimum) | (bounds[1] >= self.settings.nearly_copies)).tolist()
+            likely = self.rarity.probability(values, query.words, found.lengths) >= minimum
+            copies = self.calibration.likeness(values) >= self.settings.nearly_copies
+            promising = np.flatnonzero(likely | copies).tolist()
             if promising:
                 wanted = [query.id, *(candidates[i] for i in promising)]
-                stored = {document.id: document.unpacked() for document in comparison.stored_sentences(wanted)}
+                stored = {document.id: document.unpacked() for document in found.stored_sentences(wanted)}
                 present = [i for i in promising if candidates[i] in stored]  # another process may have removed some
-                others = [stored[candidates[i]] for i in present]
                 if query.id in stored:
+                    others = [stored[candidates[i]] for i in present]
                     values[MEANING][present] = sentence_scores(stored[query.id], others)
-        probability, likeness = self._probability(comparison, values), self.calibration.likeness(values)
+        probability = self.rarity.probability(values, query.words, found.lengths)
+        likeness = self.calibration.likeness(values)
         return [Judged(*pair) for pair in zip(probability.tolist(), likeness.tolist(), strict=True)]
-
-    def _probability(self, comparison: StoredComparison, values: dict[str, Floats]) -> Floats:
-        words = comparison.query_words, comparison.candidate_words
-        return self.rarity.probability(values, *words, self.searcher.statistics)
 
 
 def languages_of(index: Index, scope: Scope) -> dict[str, Language]:

@@ -9,7 +9,6 @@ from operator import itemgetter
 
 import numpy as np
 
-from longmatch.default.sides import Floats
 from longmatch.documents.document import Document
 from longmatch.lexical.form import content_words
 from longmatch.lexical.terms import Hashes, Ints, hash_runs, hash_word, lookup
@@ -18,10 +17,11 @@ from longmatch.library.index.index import Index
 from longmatch.library.row_cache import RowCache
 from longmatch.library.rows import DOCUMENT_COLUMNS, DocumentRow
 from longmatch.library.search.candidates import highest
-from longmatch.library.search.same import same_documents
+from longmatch.library.search.explain import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
 from longmatch.matching.hits import SameDocument
+from longmatch.ragged import Floats
 from longmatch.reuse.reuse import REUSE_SHARE, REUSE_WORDS, Reuse, reuse_of
 from longmatch.reuse.shingles import shingles
 from longmatch.reuse.words import CJK, PER_WORD, Vocabulary, Words, running_words

@@ -101,7 +101,7 @@ def _refresh(index: Index, store: Store) -> None:
     ids = sorted(index.roster.rows)
     drawn = [ids[i] for i in drawn_documents(len(ids))]
     encodings = [row.encoding() for row in store.fetch(drawn, ENCODING_COLUMNS)]
-    index.unrelated = sampled_unrelated(encodings, index.rarity, index.statistics, len(ids))
+    index.unrelated = sampled_unrelated(encodings, index.rarity, len(ids))
 
 
 def update_index(index: Index, store: Store) -> None:

@@ -25,7 +25,7 @@ PRODUCT = (
         summary="Words, phrases and the meaning of sentences, measured against chance.",
         rule="longmatch.default.matcher:HybridMatcher",
         calibrated=True,
-        scorer=f"{SCORING}.default:DefaultScorer",
+        scorer=f"{SCORING}.default:CorpusScorer",
         code=("lexical", "default/data/calibration.json", "lexical/data/frequencies.safetensors"),
     ),
     Model(

@@ -7,19 +7,25 @@ import numpy as np
 import pytest
 
 from longmatch.default.statistics import background_from_bytes
+from longmatch.default.unrelated import root_frequencies
 from longmatch.documents import Document, read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.default import background
 from longmatch.lab.default.background import (
+    APART,
     FOLDER,
     FOREIGN,
     GENERAL,
+    HELD_OUT,
     UNIT,
+    WITHIN,
     KindOfText,
     combine,
+    common_words,
     document_shares,
+    fit_style,
     read_kinds,
     training_documents,
     unrelated_sentences,
@@ -27,8 +33,9 @@ from longmatch.lab.default.background import (
 )
 from longmatch.lab.default.pipeline import matcher_of
 from longmatch.lexical.background import read_term_background
-from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import hash_word, terms_of
+from longmatch.lexical.weights import Frequencies
+from tests.default.test_unrelated import WORDS, drawn, usual
 
 LEGAL, NEWS = "legal", "news"
 
@@ -72,12 +79,12 @@ def test_shares_are_of_the_documents_and_terms_of_few_are_left_out(monkeypatch: 
     texts = ["The river rose.", "The river fell. The river rose.", "The court sat.", "The judge sat."]
     documents = [read_text_string(text, str(n)) for n, text in enumerate(texts)]
     monkeypatch.setattr(background, "LEAST_DOCUMENTS", {"words": 2, "phrases": 3})
-    found = document_shares(documents)
+    found = document_shares(documents)[0]
     the, river, court = found["words"].share(hashes("the", "river", "court")).tolist()
     assert (the, river, court) == (1.0, 0.5, 0.0)
     assert len(found["phrases"].ids) == 0  # "the river" and "river rose" are in two
     monkeypatch.setattr(background, "LEAST_DOCUMENTS", {"words": 2, "phrases": 2})
-    phrases = document_shares(documents)["phrases"]
+    phrases = document_shares(documents)[0]["phrases"]
     wanted = terms_of(read_text_string("The river rose.", "asked")).phrases.counts.ids
     assert set(phrases.ids.tolist()) == set(wanted.tolist())
     assert phrases.counts.tolist() == [0.5] * 3
@@ -162,3 +169,41 @@ def test_unrelated_sentences_are_as_many_as_asked_for_from_all_documents(
         vectors = unrelated_sentences(documents, tiny, np.random.default_rng(0))
         assert len(vectors) == len(np.unique(vectors, axis=0)) == asked
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(asked), abs=1e-3)
+
+
+def test_common_words_are_those_of_most_documents_whatever_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "COMMON_WORDS", 3)
+    ids = np.array([2, 3, 5, 8, 9], dtype=np.uint64)
+    assert common_words(Frequencies(1.0, ids, np.array([0.2, 0.9, 0.5, 0.5, 1.0]))).tolist() == [3, 5, 9]
+
+
+def test_deviations_are_independent_of_each_other_and_of_spread_1() -> None:
+    documents = drawn(usual(1), 2_000, 1)
+    style = fit_style(WORDS, documents)
+    found = style.deviations(*root_frequencies(WORDS, drawn(usual(1), 2_000, 2)))
+    assert np.abs(found.mean(axis=0)).max() < 0.15
+    assert np.cov(found.T) == pytest.approx(np.eye(len(WORDS)), abs=0.3)
+
+
+def test_most_documents_that_it_was_not_learnt_from_are_within_its_limits() -> None:
+    documents = drawn(usual(1), 1_200, 1)
+    style = fit_style(WORDS, documents)
+    frequencies, words = root_frequencies(WORDS, documents[::HELD_OUT])
+    within = np.linalg.norm(style.deviations(frequencies, words), axis=1) <= style.range
+    assert within.mean() == pytest.approx(WITHIN, abs=0.01)
+    pairs = style.of_kind(frequencies, words)
+    assert pairs[np.triu_indices(len(words), 1)].mean() == pytest.approx(WITHIN**2 * APART, abs=0.03)
+
+
+def test_short_documents_count_like_long_ones() -> None:
+    style = fit_style(WORDS, drawn(usual(1), 1_200, 1))
+    lengths = [
+        [np.linalg.norm(style.deviations(*root_frequencies(WORDS, [each]))[0]) for each in part] for part in halves()
+    ]
+    assert np.median(lengths[0]) == pytest.approx(np.median(lengths[1]), rel=0.25)
+
+
+def halves():
+    """The shorter and the longer half of some documents."""
+    documents = sorted(drawn(usual(1), 200, 3), key=lambda counts: counts.counts.sum())
+    return documents[:100], documents[100:]

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.default.calibration import Calibration, Scale
-from longmatch.default.probability import SHARE, Probability
+from longmatch.default.calibration import SHARE, Calibration, Probability, Scale
 from longmatch.default.sides import BY_NAME
 from longmatch.default.unrelated import USUAL_WORDS, Level, Prior
 from longmatch.lab.default.calibration import (
@@ -36,7 +35,7 @@ from longmatch.lab.default.calibration import (
     write_calibration,
 )
 from longmatch.lab.default.features import PASSAGE_SIDES, PairSides, SideValues
-from longmatch.lab.default.report import write_report
+from longmatch.lab.default.pipeline import write_report
 from longmatch.lab.evaluation.measures import calibration_error
 
 LEVELS = {

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import PairComparison
+from longmatch.default.explanation import LonePair
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.rarity import Rarity, knowledge_of
-from longmatch.default.sides import NAMES, similarities
+from longmatch.default.rarity import Rarity, known_of
+from longmatch.default.sides import NAMES
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.default.features import (
     DEPTH,
@@ -80,7 +80,7 @@ def test_shared_names_and_titles_close_to_a_sentence_are_those_of_the_whole_corp
 ) -> None:
     titles = [record.title for record in example_corpus.folder.records()]
     collection = matcher.collect(encodings)
-    assert len(scorer._slices) > 1
+    assert len(scorer.candidates.slices) > 1
     for number, sides in scorer.each(range(len(encodings))):
         expected = collection.similarities(encodings[number], ["named"])["named"]
         assert sides["named"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
@@ -131,14 +131,14 @@ def test_pairs_by_themselves_have_the_sides_of_two_documents_alone_by_either_bac
     for name, matcher in (("known", known), ("unknown", unknown)):
         a, b = matcher.encode([documents["boats"], documents["ships"]])
         rarity = Rarity.of([a, b], matcher.statistics)
-        expected = similarities(PairComparison.of(a, b, rarity), PASSAGE_SIDES)
+        expected = LonePair([b], rarity).similarities(a, PASSAGE_SIDES)
         sides = found.lone[f"{name} related"]
         assert {side: sides[side].tolist() for side in PASSAGE_SIDES} == {
             side: pytest.approx(values.tolist(), abs=2e-3) for side, values in expected.items()
         }
         assert (sides["query"][0], sides["lengths"][0]) == (a.words, b.words)
-        assert sides["knowledge"][0] == knowledge_of([a, b], matcher.statistics.terms)
-        assert sides["kind_known"][0] == matcher.statistics.kinds.known([a.terms.words.counts, b.terms.words.counts])
+        known_alone = known_of([a, b], matcher.statistics)
+        assert (sides["knowledge"][0], sides["kind_known"][0]) == (known_alone.wording, known_alone.kind)
         assert len(found.lone[f"{name} random"]["words"]) == 2  # cakes and stars
     assert found.lone["known related"]["meaning"] != found.lone["unknown related"]["meaning"]
     found.write(tmp_path / "pairs.npz")

@@ -10,7 +10,7 @@ import pytest
 from longmatch.default.sides import NAMES
 from longmatch.errors import LongmatchError
 from longmatch.lab.default.features import DEPTH, FLOORS, QueryLists
-from longmatch.lab.default.report import write_report
+from longmatch.lab.default.pipeline import write_report
 from longmatch.lab.default.weights import TIED, fit_weights, log_sides, ndcg, read_weights, write_weights
 from longmatch.lab.evaluation.measures import nDCG, rank_query
 

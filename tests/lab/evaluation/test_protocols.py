@@ -11,7 +11,7 @@ from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.measures import parse
 from longmatch.lab.evaluation.protocols import EvaluationTask, TaskOutcome, score_task
-from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
+from longmatch.lab.evaluation.scoring.scorer import InMemoryScorer
 from longmatch.matching.matcher import Encoder, Progress, Scores
 
 Make = Callable[..., Path]

@@ -10,7 +10,7 @@ import pytest
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.scoring.choose import scorer_of
-from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
+from longmatch.lab.evaluation.scoring.scorer import InMemoryScorer
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
 from longmatch.lab.store.store import LayerStore
 from longmatch.models.loading import load

@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
-from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import KINDS, Counts, Kind
+from longmatch.lexical.weights import Frequencies, QueryTerms
 from longmatch.library.index.index import FORMAT, Index
 from longmatch.library.index.records import record_files
 from longmatch.library.index.segment import DTYPES, TITLE_WORDS, take_runs, write_array
@@ -63,7 +63,7 @@ def assert_holds(index: Index, encoding: Encoding) -> None:
         assert counted.counts.counts.tolist() == counts.counts.tolist()
         assert counted.documents.tolist() == index.frequencies(kind)(counts.ids).tolist()
         assert counted.background.tolist() == index.statistics.terms.frequencies(kind)(counts.ids).tolist()
-        weights = (1 + np.log(counts.counts)) * index.blend(kind).idf(counts.ids)
+        weights = (1 + np.log(counts.counts)) * index.rarity.idf(kind).idf(counts.ids)
         assert selected.column(f"{kind}.norms") == pytest.approx([np.linalg.norm(weights)], rel=1e-5)
     assert selected.column("lengths").tolist() == [encoding.words]
     assert selected.column("titles")[0].tolist() == encoding.title_terms.tolist()
@@ -173,9 +173,9 @@ def test_a_reader_goes_on_when_a_writer_joins_commits_and_drops_old_ones(
 @pytest.mark.parametrize("kind", KINDS)
 def test_postings_give_the_same_cosines_in_small_and_large_segments(library: Library, texts: Path, kind: Kind) -> None:
     library.add(texts)
-    (segment,) = library.searcher().index.segments
     index = library.searcher().index
-    query = index.query_terms(kind, index.select(["d003.txt"]).counts(kind))
+    query = QueryTerms.of(index.select(["d003.txt"]).counts(kind), index.rarity.idf(kind))
+    (segment,) = index.segments
     small, large = (segment.scores(kind, query, is_large) for is_large in (False, True))
     assert large == pytest.approx(small, rel=1e-5, abs=1e-6)
     assert small.max() == pytest.approx(1.0, rel=1e-3)  # with the query itself

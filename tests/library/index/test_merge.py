@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import KINDS
+from longmatch.lexical.weights import Frequencies
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
 from longmatch.library.rows import INDEX_COLUMNS, DocumentRow

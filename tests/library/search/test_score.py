@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from longmatch.default.collection import Collection
+from longmatch.default.comparison import Comparison
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.sides import BY_NAME, similarities
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
-from longmatch.library.search.encode import Query
-from longmatch.library.search.score import StoredComparison, score_candidates
+from longmatch.library.search.encode import indexed_query
+from longmatch.library.search.score import StoredCandidates
 from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text, write_texts
 
@@ -36,11 +37,11 @@ def test_every_side_is_that_of_memory(grown: Library, tiny: HybridMatcher) -> No
     searcher.index.refresh_norms()
     assert len(searcher.index.segments) > 1
     ids = [*reversed(list(grown))]
-    collection = Collection.with_rarity(searcher.encodings(ids), searcher.index.rarity)
+    collection = Collection(searcher.encodings(ids), searcher.index.rarity)
     asked = replace(read_text_string(made_up_text(500), "asked"), title="flood of the river bank")
     for query in (*tiny.encode([asked]), *searcher.encodings(["d004.txt", "d042.md"])):
-        selected = searcher.index.select(ids)
-        found = similarities(StoredComparison(Query.of(query, searcher.index), selected, searcher.store), BY_NAME)
+        candidates = StoredCandidates(ids, searcher.index, searcher.store)
+        found = similarities(Comparison(searcher.query(query), candidates), BY_NAME)
         for name, expected in collection.similarities(query, list(BY_NAME)).items():
             within = 1e-5 if name == "topic" else 1e-6  # documents' vectors are means of unrounded sentence vectors
             assert found[name].tolist() == pytest.approx(expected.tolist(), abs=within), name
@@ -49,7 +50,7 @@ def test_every_side_is_that_of_memory(grown: Library, tiny: HybridMatcher) -> No
 def test_a_document_of_the_index_asks_as_its_encoding_does(grown: Library) -> None:
     searcher = grown.searcher()
     for id in ("d003.txt", "d040.md"):
-        held, encoded = Query.of_indexed(id, searcher.index), Query.of(searcher.encodings([id])[0], searcher.index)
+        held, encoded = indexed_query(id, searcher.index), searcher.query(searcher.encodings([id])[0])
         assert held.words == encoded.words and held.title_terms.tolist() == encoded.title_terms.tolist()
         assert held.title_words.ids.tolist() == encoded.title_words.ids.tolist()
         assert held.vector == pytest.approx(encoded.vector, abs=1e-3)
@@ -62,8 +63,8 @@ def test_a_document_that_is_kept_asks_as_its_encoding_does(grown: Library) -> No
     searcher = grown.searcher()
     for id in ("d003.txt", "d040.md"):
         (encoding,) = searcher.encodings([id])
-        kept, encoded = searcher.query(encoding, id), Query.of(encoding, searcher.index, id)
-        assert kept.weighed is not None and encoded.weighed is None and kept.stored_id == id
+        kept, encoded = searcher.query(encoding, id), searcher.query(encoding)
+        assert kept.document.counted is not None and encoded.document.counted is None and kept.stored_id == id
         for kind, terms in encoded.terms.items():
             assert kept.terms[kind].ids.tolist() == terms.ids.tolist()
             assert kept.terms[kind].idf == pytest.approx(terms.idf, abs=1e-9)
@@ -74,12 +75,12 @@ def test_only_the_sentences_of_the_best_are_read(grown: Library, monkeypatch: py
     searcher, read = grown.searcher(), []
     fetch = searcher.store.fetch
     monkeypatch.setattr(searcher.store, "fetch", lambda ids, columns: read.extend(ids) or fetch(ids, columns))
-    query = Query.of(searcher.encodings(["d003.txt"])[0], searcher.index, "d003.txt")
+    query = searcher.query(searcher.encodings(["d003.txt"])[0], "d003.txt")
     read.clear()
     others = searcher.scope(without="d003.txt").ids
-    best = score_candidates(query, others, searcher.store, searcher.statistics, most=3)
+    best = searcher.score(query, others, most=3)
     assert 3 <= len(best.ids) <= 30 and len(read) <= 35 < len(others)
-    everyone = score_candidates(query, others, searcher.store, searcher.statistics)
+    everyone = searcher.score(query, others)
     assert best.ids[:3] == everyone.ids[:3]
     assert best.scores[:3] == pytest.approx(everyone.scores[:3], abs=1e-6)
 
@@ -89,10 +90,10 @@ def test_documents_that_another_process_removed_are_left_out(
     grown: Library, opened: Callable[[], Library], most: int | None
 ) -> None:
     searcher = grown.searcher()
-    query = Query.of(searcher.encodings(["d003.txt"])[0], searcher.index, "d003.txt")
+    query = searcher.query(searcher.encodings(["d003.txt"])[0], "d003.txt")
     ids = searcher.scope(without="d003.txt").ids
-    before = score_candidates(query, ids, searcher.store, searcher.statistics).ids
+    before = searcher.score(query, ids).ids
     opened().remove(before[0])
     grown.refresh()
-    assert score_candidates(query, ids, searcher.store, searcher.statistics, most).ids[:3] == before[1:4]
+    assert searcher.score(query, ids, most).ids[:3] == before[1:4]
     assert [encoding.document.id for encoding in searcher.rank(query, 4).candidates] == before[1:5]

@@ -23,9 +23,8 @@ from longmatch.lab.datasets.collection import PAIR_COLUMNS, DataFolder
 from longmatch.lab.datasets.records import Pair
 from longmatch.lab.datasets.splits import DEFAULT, SplitRule
 from longmatch.lab.datasets.writer import write_table
-from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import Counts, terms_of
-from longmatch.lexical.weights import TermMatrix, bm25, bm25_query
+from longmatch.lexical.weights import Frequencies, TermMatrix, bm25, bm25_query
 
 NEAR = "-near"  # suffix of the name of a set with near pairs
 FILE = f"pairs{NEAR}.tsv"

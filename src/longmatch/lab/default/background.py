@@ -16,19 +16,25 @@ import numpy.typing as npt
 from rich.progress import track
 from safetensors.numpy import load_file, save_file
 
-from longmatch.default.kinds import Kinds, Style
 from longmatch.default.statistics import SENTENCES, STYLES, background_to_bytes
+from longmatch.default.unrelated import Kinds, Style, by_length, root_frequencies
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.default.styles import common_words, fit_style
 from longmatch.lexical.background import FREQUENCIES, TermBackground
-from longmatch.lexical.frequencies import Frequencies
-from longmatch.lexical.terms import KINDS, Hashes, Kind, terms_of
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, terms_of
+from longmatch.lexical.weights import Frequencies
 from longmatch.matching.chance import Background
-from longmatch.ragged import unit_rows
+from longmatch.ragged import Floats, unit_rows
 
+COMMON_WORDS = 100  # of general text
+USUAL_LENGTHS = (0.02, 0.98)  # quantiles of the documents' lengths
+SHRINKAGE = 0.1  # of the covariance of words towards none
+HELD_OUT = 4  # every so many-th document says how far documents deviate that the style was not learnt from
+WITHIN = 0.98  # share of a kind's documents that are within its range
+APART = 0.97  # share of its random pairs that do not deviate together
+PAIRS = 20_000  # of the documents held out
 GENERAL = "pretrain"  # encyclopedia articles: general text
 FOREIGN = ("legal-zh",)  # in languages that the packaged backbone does not know: terms alone
 KINDS_OF_TEXT = (GENERAL, "acl", "legal", "news", "papers", "peps", *FOREIGN)  # wiki is of the kind of pretrain
@@ -81,14 +87,12 @@ def write_kinds(data: Path, folder: Path, names: Sequence[str] = KINDS_OF_TEXT) 
     backbone = Backbone.load(precision="float32")
     for name in names:
         documents = list(islice(training_documents(DataFolder(data / name)), DOCUMENTS))
-        terms = document_shares(documents)
+        terms, words = document_shares(documents)
         sentences, style = np.zeros((0, backbone.width), dtype=np.float16), None
         if name not in FOREIGN:
             sentences = unrelated_sentences(documents, backbone, np.random.default_rng(0)).astype(np.float16)
             general = terms if name == GENERAL else KindOfText.read(folder / FOLDER / f"{GENERAL}.safetensors").terms
-            style = fit_style(
-                common_words(general["words"]), [terms_of(document).words.counts for document in documents]
-            )
+            style = fit_style(common_words(general["words"]), words)
         KindOfText(terms, sentences, style).write(folder / FOLDER / f"{name}.safetensors")
         print(f"{name}: {len(documents)} documents, {len(terms['phrases'].ids)} phrases", flush=True)
 
@@ -148,16 +152,18 @@ def _largest(tables: Sequence[Frequencies]) -> Frequencies:
     return Frequencies(UNIT, ids, np.round(UNIT * shares))
 
 
-def document_shares(documents: Sequence[Document]) -> dict[Kind, Frequencies]:
-    """The share of the documents that words and phrases occur in."""
+def document_shares(documents: Sequence[Document]) -> tuple[dict[Kind, Frequencies], list[Counts]]:
+    """The share of the documents that words and phrases occur in, and the words of each document."""
     counts: dict[Kind, Counter[int]] = {kind: Counter() for kind in KINDS}
+    words = []
     for document in track(documents, "counting"):
         terms = terms_of(document)
+        words.append(terms.words.counts)
         for kind in KINDS:
             counts[kind].update(terms.of(kind).counts.ids.tolist())
         if len(counts["phrases"]) > MOST_PHRASES:
             counts["phrases"] = Counter({term: count for term, count in counts["phrases"].items() if count > 1})
-    return {kind: _frequent(counts[kind], kind, len(documents)) for kind in KINDS}
+    return {kind: _frequent(counts[kind], kind, len(documents)) for kind in KINDS}, words
 
 
 def _frequent(counts: Counter[int], kind: Kind, documents: int) -> Frequencies:
@@ -182,3 +188,34 @@ def unrelated_sentences(
     some = rng.permutation(len(chosen))[:SENTENCES_OF_KIND]
     found = backbone.tokenizer.encode_batch([chosen[i] for i in some], add_special_tokens=False)
     return backbone.encode([np.array(e.ids[: backbone.max_tokens], dtype=np.int64) for e in found])
+
+
+def common_words(general: Frequencies) -> Hashes:
+    """The words that most documents of general text have, sorted."""
+    order = np.lexsort((general.ids, -general.counts.astype(np.float32)))  # as they are written
+    return np.sort(general.ids[order[:COMMON_WORDS]])
+
+
+def fit_style(words: Hashes, documents: Sequence[Counts]) -> Style:
+    """How often documents of one kind, given by their words, have each of `words`."""
+    frequencies, totals = root_frequencies(words, documents)
+    lengths = np.quantile(np.log(np.maximum(totals, 1.0)), USUAL_LENGTHS)
+    held_out = np.arange(len(documents)) % HELD_OUT == 0
+    learnt = by_length(totals[~held_out], lengths)
+    usual = np.linalg.lstsq(learnt, frequencies[~held_out], rcond=None)[0]
+    covariance = np.cov((frequencies[~held_out] - learnt @ usual).T)
+    shrunk = (1 - SHRINKAGE) * covariance + SHRINKAGE * np.diag(np.diag(covariance))
+    spreads, axes = np.linalg.eigh(shrunk)
+    style = Style(lengths, usual, axes / np.sqrt(np.maximum(spreads, 1e-12)), np.zeros(1), np.zeros(1))
+    return _with_limits(style, style.deviations(frequencies[held_out], totals[held_out]))
+
+
+def _with_limits(style: Style, deviations: Floats) -> Style:
+    """With the limits that most documents of the kind keep, and most pairs of them."""
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, len(deviations), (2, PAIRS))
+    apart = first != second
+    directions = unit_rows(deviations)
+    cosines = (directions[first[apart]] * directions[second[apart]]).sum(axis=1)
+    limits = np.quantile(np.linalg.norm(deviations, axis=1), [WITHIN]), np.quantile(cosines, [APART])
+    return Style(style.lengths, style.usual, style.scaling, *limits)

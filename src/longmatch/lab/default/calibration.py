@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.calibration import NEEDS_TITLES, Calibration, Scale
-from longmatch.default.probability import SHARE, Curve, Probability
+from longmatch.default.calibration import NEEDS_TITLES, SHARE, Calibration, Curve, Probability, Scale
 from longmatch.default.statistics import CALIBRATION, PROBABILITY, UNRELATED
 from longmatch.default.unrelated import (
     BOTH_WAYS,
     LEAST_SPREAD,
     SAMPLED_SIDES,
     USUAL_WORDS,
+    Known,
     Level,
     Prior,
     Sample,
@@ -122,7 +122,7 @@ def _sample_of(sides: SideValues) -> Sample:
 
 def unrelated_of(pairs: PairSides, prior: Prior) -> Unrelated:
     """What unrelated documents of a set share."""
-    return prior.unrelated(1.0, _sample(pairs))
+    return prior.unrelated(Known(), _sample(pairs))
 
 
 def fit_score(sets: Sequence[PairSides], weights: Mapping[str, Scale], prior: Prior) -> Calibration:
@@ -229,7 +229,7 @@ def lone_probabilities(probability: Probability, prior: Prior, sides: Mapping[st
     for i, (knowledge, known) in enumerate(zip(sides["knowledge"], sides["kind_known"], strict=True)):
         values = {name: sides[name][i : i + 1] for name in PASSAGE_SIDES}
         words = sides["query"][i : i + 1], sides["lengths"][i : i + 1]
-        unrelated = prior.unrelated(float(knowledge), kind_known=float(known))
+        unrelated = prior.unrelated(Known(float(knowledge), kind=float(known)))
         likely, surely = (probability.of(values, words, each) for each in (unrelated, unrelated.if_known))
         rows.append((likely, surely - likely))
     likely, doubt = (np.concatenate(parts) for parts in zip(*rows, strict=True))

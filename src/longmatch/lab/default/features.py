@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from longmatch.default.calibration import Calibration, Scale
+from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import PairComparison
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.rarity import Rarity, knowledge_of
-from longmatch.default.sides import NAMES, SIDES, similarities
+from longmatch.default.rarity import Rarity, known_of
+from longmatch.default.sides import NAMES, SIDES
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
+from longmatch.lab.evaluation.encodings.layers import expected_by_chance
 from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.protocols import EvaluationTask
-from longmatch.lab.evaluation.scoring.default import DefaultScorer
+from longmatch.lab.evaluation.scoring.default import CorpusScorer
 from longmatch.lab.store.store import LayerStore
 from longmatch.matching.levels import SentenceVectors
 
@@ -37,7 +37,7 @@ QUERIES_AT_ONCE = 16
 SideValues = dict[str, Floats]
 
 
-class SideScorer(DefaultScorer):
+class SideScorer(CorpusScorer):
     """The similarities of queries with every document on all sides, whatever they weigh today."""
 
     sides = NAMES
@@ -46,20 +46,15 @@ class SideScorer(DefaultScorer):
     def trust(self) -> Floats:
         """How far each side is trusted in this corpus."""
         even = Calibration({name: Scale(1.0, 1.0, 0.0) for name in NAMES}, 1.0, 0.0)
-        trusted = even.trusting(*self._rarity.trust)
+        trusted = even.trusting(*self.candidates.rarity.trust)
         return np.array([trusted.scales[name].weight for name in NAMES])
-
-    @property
-    def trust_in_collection(self) -> tuple[float, float]:
-        """How far the language of this corpus is known, and its titles describe their documents."""
-        return self._rarity.trust
 
     def lone_encoding(self, number: int, matcher: HybridMatcher) -> Encoding:
         """A document as a matcher with another background encodes it."""
-        encoding = self._query(number)
-        vectors, shipped = encoding.sentence_vectors.vectors, matcher.statistics.sentences
-        background = replace(shipped, vectors=torch.from_numpy(shipped.vectors).to(vectors.device))
-        return replace(encoding, sentence_vectors=SentenceVectors(vectors, background.expectations(vectors)))
+        encoding = self.encoding(number)
+        vectors = encoding.sentence_vectors.vectors
+        expectations = expected_by_chance(matcher.statistics.sentences, vectors)
+        return replace(encoding, sentence_vectors=SentenceVectors(vectors, expectations))
 
     def each(self, numbers: Sequence[int], sides: Sequence[str] = NAMES) -> Iterator[tuple[int, SideValues]]:
         """For the documents of these numbers, the value with every document of the corpus by side.
@@ -69,15 +64,11 @@ class SideScorer(DefaultScorer):
         usable = [number for number in numbers if number not in self.unhandled]
         for start in range(0, len(usable), QUERIES_AT_ONCE):
             block = usable[start : start + QUERIES_AT_ONCE]
-            queries = [self._query(number) for number in block]
-            slices: list[list[SideValues]] = [[] for _ in block]
-            for index in range(len(self._slices)):
-                collection = self._collection(index)
-                lengths = np.array([e.words for e in collection.encodings], dtype=np.float64)
-                for query, parts in zip(queries, slices, strict=True):
-                    parts.append({**collection.similarities(query, sides), "lengths": lengths})
-            for number, parts in zip(block, slices, strict=True):
-                yield number, _concatenate(parts)
+            queries = [self.encoding(number) for number in block]
+            self.candidates.compare_sentences(queries)
+            for number, query in zip(block, queries, strict=True):
+                lengths = self.candidates.lengths.astype(np.float64)
+                yield number, {**self.candidates.similarities(query, sides), "lengths": lengths}
 
 
 def open_scorer(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScorer:
@@ -210,7 +201,7 @@ def pair_sides(
         for name, pairs in lone.items()
     }
     flat = _concatenate(labelled), np.array(labels, dtype=bool), _concatenate(unrelated)
-    return PairSides(*flat, scorer.trust_in_collection, alone)
+    return PairSides(*flat, scorer.candidates.rarity.trust, alone)
 
 
 def _labelled_pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str, int]]:
@@ -227,10 +218,9 @@ def lone_sides(pairs: Sequence[tuple[int, int]], scorer: SideScorer, matcher: Hy
     for numbers in pairs:
         a, b = (scorer.lone_encoding(number, matcher) for number in numbers)
         rarity = Rarity.of([a, b], matcher.statistics)
-        sides = similarities(PairComparison.of(a, b, rarity), PASSAGE_SIDES)
-        knowledge = knowledge_of([a, b], matcher.statistics.terms)
-        known = matcher.statistics.kinds.known([a.terms.words.counts, b.terms.words.counts])
-        rows.append([*(float(x[0]) for x in sides.values()), a.words, b.words, knowledge, known])
+        sides = Collection([b], rarity).similarities(a, PASSAGE_SIDES)
+        known = known_of([a, b], matcher.statistics)
+        rows.append([*(float(x[0]) for x in sides.values()), a.words, b.words, known.wording, known.kind])
     columns = (*PASSAGE_SIDES, "query", "lengths", "knowledge", "kind_known")
     return dict(zip(columns, np.array(rows, dtype=np.float64).reshape(-1, len(columns)).T, strict=True))
 

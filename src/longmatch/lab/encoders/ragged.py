@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
-from longmatch.ragged import Floats, array_namespace, as_numbers
+from longmatch.ragged import Array, Floats, array_namespace, as_numbers
 from longmatch.ragged import segment_max as maximum_of_segments
 from longmatch.ragged import segment_sum as sum_of_segments
 
@@ -65,6 +65,11 @@ class TorchNamespace:
     def std(values: Tensor, axis: int) -> Tensor:
         """The standard deviation along an axis."""
         return values.std(axis, correction=0)
+
+
+def as_array(values: Tensor) -> Array:
+    """A tensor for a function of the product that is written for any library's arrays."""
+    return cast(Array, values)
 
 
 @array_namespace.register

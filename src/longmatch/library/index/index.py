@@ -13,14 +13,14 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.rarity import Rarity, blend, trust_in, usual_words
+from longmatch.default.comparison import CountedTerms
+from longmatch.default.rarity import Rarity, RunningWords
 from longmatch.default.statistics import Statistics
-from longmatch.default.unrelated import Unrelated
-from longmatch.default.weighed import CountedTerms
-from longmatch.lexical.frequencies import Blend, Frequencies
-from longmatch.lexical.mentions import TITLE_TERMS, Titles
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, lookup
-from longmatch.lexical.weights import tfidf_values
+from longmatch.default.term_rarity import blend
+from longmatch.default.unrelated import Known, Unrelated
+from longmatch.lexical.mentions import TITLE_TERMS
+from longmatch.lexical.terms import KINDS, Kind
+from longmatch.lexical.weights import Frequencies
 from longmatch.library.checksums import CheckedFiles, from_checked_json, replace_text, to_checked_json
 from longmatch.library.index.documents import document_columns
 from longmatch.library.index.merge import merge_segments
@@ -36,9 +36,10 @@ from longmatch.library.index.segment import (
     write_segment,
 )
 from longmatch.library.index.selection import SegmentFrequencies, Selection
-from longmatch.library.index.terms import Floats, Occurrences, QueryTerms
+from longmatch.library.index.terms import Occurrences
 from longmatch.library.rows import INDEX_COLUMNS, RECORD_COLUMNS, SENTENCE_COLUMNS, DocumentRow
 from longmatch.library.settings import DEFAULTS, LibrarySettings
+from longmatch.ragged import Floats
 
 FORMAT = 9
 MANIFEST = "manifest.json"
@@ -79,8 +80,7 @@ class Index:
     stale: int = 0  # documents added or removed since the norms were computed
     unrelated: Unrelated | None = None  # what unrelated documents have in common, where random pairs were drawn
     _roster: tuple[object, Roster] | None = None  # with the segments and deletions it was made from
-    _titles: tuple[Roster, Titles] | None = None  # with the roster they were made from
-    _lengths: tuple[Roster, tuple[float, float, float]] | None = None  # the same
+    _running: tuple[Roster, RunningWords] | None = None  # with the roster they were counted for
     _rarity: tuple[tuple[Roster, Unrelated | None], Rarity] | None = None  # with what it was made from
 
     @classmethod
@@ -145,18 +145,6 @@ class Index:
         if self._roster is None or self._roster[0] != key:
             self._roster = key, Roster.of(self.segments, self.deleted)
         return self._roster[1]
-
-    @property
-    def titles(self) -> Titles:
-        """The titles of the live documents; cached until these change."""
-        if self._titles is None or self._titles[0] is not self.roster:
-            self._titles = self.roster, Titles.of(self.live_column("titles").reshape(-1, TITLE_TERMS))
-        return self._titles[1]
-
-    @property
-    def trust(self) -> tuple[float, float]:
-        """How well the documents' language is known, and how informative their titles are."""
-        return trust_in(self.familiarity()[0], self.titles, self.statistics.reads_english_alone)
 
     def select(self, ids: Sequence[str]) -> Selection:
         """What the index holds of some documents; unknown ids are skipped."""
@@ -253,57 +241,36 @@ class Index:
         elsewhere = sum(segment.frequencies(kind, counted.counts.ids) for segment in others)
         return replace(counted, documents=counted.documents + elsewhere)
 
-    def familiarity(self) -> tuple[float, float]:
-        """The share of the running words of a language that the backbone knows, and of words of the background text."""
-        return self._measured[:2]
-
-    @property
-    def usual_length(self) -> float:
-        """The usual number of words of a live document; 0 if there are too few documents to tell."""
-        return self._measured[2]
-
-    @property
-    def _measured(self) -> tuple[float, float, float]:
-        """Familiarity and usual length; cached until the live documents change."""
-        if self._lengths is None or self._lengths[0] is not self.roster:
-            familiar, known, lengths = (self.live_column(name) for name in ("familiar", "known", "lengths"))
-            total = lengths.sum()
-            shares = (float(familiar.sum() / total), float(known.sum() / total)) if total else (1.0, 1.0)
-            self._lengths = self.roster, (*shares, usual_words(lengths))
-        return self._lengths[1]
-
     def live_column(self, name: str) -> Array:
         """A column of all live documents."""
         segments = [(s, deleted) for s, deleted in zip(self.segments, self.deleted, strict=True) if len(s)]
         parts = [np.delete(s[name], sorted(deleted), axis=0) for s, deleted in segments]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def blend(self, kind: Kind, more: Frequencies | None = None) -> Blend:
-        """The rarity of terms; the background is a prior, as far as it knows the documents' words."""
-        return blend(kind, self.frequencies(kind, more), self.statistics, *self.familiarity())
-
     @property
     def rarity(self) -> Rarity:
         """The rarity of words, phrases and title terms in the whole collection; cached until that changes."""
         key = self.roster, self.unrelated
         if self._rarity is None or any(mine is not known for mine, known in zip(key, self._rarity[0], strict=True)):
-            unrelated = self.unrelated or self.statistics.prior.unrelated(1.0)
-            rarity = Rarity(
-                self.blend("words"),
-                self.blend("phrases"),
-                self.familiarity()[0],
-                self.titles,
-                self.usual_length,
-                unrelated,
-                self.statistics.reads_english_alone,
-            )
-            self._rarity = key, rarity
+            frequencies = {kind: self.frequencies(kind) for kind in KINDS}
+            unrelated = self.unrelated or self.statistics.prior.unrelated(Known())
+            titles = self.live_column("titles").reshape(-1, TITLE_TERMS)
+            self._rarity = key, Rarity.counted(frequencies, self._words, titles, self.statistics, unrelated)
         return self._rarity[1]
 
     def _idf(self, kind: Kind, held: Occurrences, more: Frequencies | None = None) -> Floats:
-        """The idf of each occurrence's term."""
+        """The idf of each occurrence's term; documents about to be added count as `more`."""
         terms, position = held.distinct
-        return np.asarray(self.blend(kind, more).idf(terms)[position])
+        rarity = blend(kind, self.frequencies(kind, more), self.statistics.terms, *self._words.shares)
+        return np.asarray(rarity.idf(terms)[position])
+
+    @property
+    def _words(self) -> RunningWords:
+        """The running words of the live documents; cached until these change."""
+        if self._running is None or self._running[0] is not self.roster:
+            columns = (self.live_column(name) for name in ("lengths", "familiar", "known"))
+            self._running = self.roster, RunningWords(*columns)
+        return self._running[1]
 
     def refresh_norms(self) -> None:
         """Compute the lengths of all documents' TF-IDF vectors from the current document frequencies."""
@@ -318,24 +285,6 @@ class Index:
             held = segment.occurrences(kind, np.arange(start, min(len(segment), start + BATCH)))
             norms[start : start + BATCH] = held.norms(self._idf(kind, held))
         return norms
-
-    def query_terms(
-        self, kind: Kind, counts: Counts, extra: Hashes | None = None, known: Floats | None = None
-    ) -> QueryTerms:
-        """A query's terms, weighted by the whole collection.
-
-        `extra` terms are looked up too, with weight 0. `known` is the idf of the query's own terms, where it is known.
-        """
-        blend = self.blend(kind)
-        own = blend.idf(counts.ids) if known is None else known
-        weights = tfidf_values(counts.counts, own)
-        unknown = extra[~lookup(counts.ids, extra)[1]] if extra is not None else counts.ids[:0]
-        if not len(unknown):
-            return QueryTerms(counts.ids, weights, own)
-        more = np.unique(unknown)
-        place = np.searchsorted(counts.ids, more)
-        ids, idf = np.insert(counts.ids, place, more), np.insert(own, place, blend.idf(more))
-        return QueryTerms(ids, np.insert(weights, place, 0.0), idf)
 
 
 def _manifest(folder: Path) -> str:

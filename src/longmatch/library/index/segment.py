@@ -12,16 +12,16 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.default.comparison import CountedTerms
 from longmatch.default.encoding import Encoding
-from longmatch.default.weighed import CountedTerms
-from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.mentions import TITLE_TERMS
 from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, lookup
+from longmatch.lexical.weights import Frequencies, Postings, QueryTerms
 from longmatch.library.checksums import checksum, from_checked_json, to_checked_json
 from longmatch.library.index.records import FIELDS, Record, file_name, link, record_files
-from longmatch.library.index.terms import Floats, Occurrences, Postings, QueryTerms
-from longmatch.ragged import offsets_of, ranges
+from longmatch.library.index.terms import Occurrences
+from longmatch.ragged import Floats, offsets_of, ranges
 
 Array = npt.NDArray[Any]
 Columns = Mapping[str, Array]
@@ -114,9 +114,9 @@ class Segment:
         numbers = np.repeat(np.arange(len(documents)), last - first)
         return Occurrences(len(documents), numbers, terms, self[f"{name}.counts"][where].astype(np.int64))
 
-    def find(self, kind: str, query: QueryTerms, documents: Ints) -> Postings:
-        """How often some documents hold the terms of a query: all of them, not only those with postings."""
-        position, present = lookup(self[f"{kind}.terms"], query.ids)
+    def find(self, kind: str, wanted: Hashes, documents: Ints) -> Postings:
+        """How often some documents hold the terms wanted: all of them, not only those with postings."""
+        position, present = lookup(self[f"{kind}.terms"], wanted)
         offsets, held = self[f"{kind}.offsets"], self[f"{kind}.held"]
         first, last = offsets[documents], offsets[documents + 1]
         runs = np.concatenate([held[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)])

@@ -6,11 +6,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from longmatch.lexical.frequencies import Floats, Frequencies
 from longmatch.lexical.terms import Counts, Hashes, Ints, Kind
+from longmatch.lexical.weights import Frequencies, Postings
 from longmatch.library.index.segment import Array, Segment
-from longmatch.library.index.terms import Occurrences, Postings, QueryTerms
-from longmatch.ragged import offsets_of
+from longmatch.library.index.terms import Occurrences
+from longmatch.ragged import Floats, offsets_of
 
 T = TypeVar("T")
 
@@ -59,12 +59,12 @@ class Selection:
         }
         return [found[place] for place in range(len(self))]
 
-    def find(self, kind: Kind, query: QueryTerms) -> Postings:
-        """How often the documents hold the terms of a query."""
-        parts = [part.segment.find(kind, query, part.documents) for part in self.parts]
+    def find(self, kind: str, terms: Hashes) -> Postings:
+        """How often the documents hold some sorted terms."""
+        parts = [part.segment.find(kind, terms, part.documents) for part in self.parts]
         homes = [part.places[found.document] for part, found in zip(self.parts, parts, strict=True)]
-        terms, counts = [found.term for found in parts], [found.count for found in parts]
-        return Postings(np.concatenate(homes), np.concatenate(terms), np.concatenate(counts))
+        found_terms, counts = [found.term for found in parts], [found.count for found in parts]
+        return Postings(np.concatenate(homes), np.concatenate(found_terms), np.concatenate(counts))
 
     def occurrences(self, name: str) -> Occurrences:
         """What the documents hold: their words, their phrases, or the words of their titles."""

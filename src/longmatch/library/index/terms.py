@@ -1,4 +1,4 @@
-"""Terms of several documents at once: counted, weighed, and looked up without a loop over documents."""
+"""Terms of several documents at once, counted and weighed without a loop over documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,10 +7,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Terms, lookup
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Terms
 from longmatch.lexical.weights import log_tf
-
-Floats = npt.NDArray[np.float64]
+from longmatch.ragged import Floats
 
 
 @dataclass(frozen=True)
@@ -58,31 +57,3 @@ class Occurrences:
 def occurrences(terms: Sequence[Terms]) -> dict[Kind, Occurrences]:
     """The occurrences of words and of phrases in some documents."""
     return {kind: Occurrences.of([t.of(kind).counts for t in terms]) for kind in KINDS}
-
-
-@dataclass(frozen=True)
-class QueryTerms:
-    """A query's terms and weights."""
-
-    ids: Hashes  # sorted
-    weights: Floats  # of the query, its length 1
-    idf: Floats
-
-    def postings(self, held: Occurrences) -> "Postings":
-        """How often each document has each of the terms; a segment finds them faster in many long documents."""
-        position, present = lookup(self.ids, held.term)
-        return Postings(held.document[present], position[present], held.count[present])
-
-    def scores(self, postings: "Postings", norms: Floats) -> Floats:
-        """The cosine with each document; `norms` are the lengths of the documents' TF-IDF vectors: (documents,)."""
-        mass = log_tf(postings.count) * (self.idf * self.weights)[postings.term]
-        return np.bincount(postings.document, mass, len(norms)) / np.where(norms > 0, norms, 1.0)
-
-
-@dataclass(frozen=True)
-class Postings:
-    """How often documents have the terms of a query: three columns."""
-
-    document: Ints
-    term: Ints  # its position among the query's terms
-    count: Ints

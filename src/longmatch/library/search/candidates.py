@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.sides import Floats
+from longmatch.default.comparison import Query
 from longmatch.lexical.terms import KINDS, Ints, Kind
 from longmatch.library.index.index import Index, Roster
-from longmatch.library.search.encode import Query
+from longmatch.ragged import Floats
 
 CANDIDATES = 60
 """The number of documents of each kind (words, phrases, vector) that are scored exactly."""
@@ -62,20 +62,20 @@ class Scope:
         return len(self.rows)
 
 
-def find_candidates(query: Query, scope: Scope, count: int, nearest: Nearest | None = None) -> list[str]:
+def find_candidates(query: Query, index: Index, scope: Scope, count: int, nearest: Nearest | None = None) -> list[str]:
     """The `count` best documents by words, by phrases and by document vector, each once."""
-    rankings = [term_scores(kind, query)[scope.rows] for kind in KINDS]
+    rankings = [term_scores(kind, query, index)[scope.rows] for kind in KINDS]
     if nearest is None:
-        rankings.append(vector_scores(query.vector, query.index)[scope.rows])
+        rankings.append(vector_scores(query.vector, index)[scope.rows])
     ids = scope.names(np.unique(np.concatenate([_best(scores, count, scope) for scores in rankings])))
     if nearest is not None:
-        ids += [id for id in nearest(query.vector, count + 1) if scope.covers(id, query.index)]
+        ids += [id for id in nearest(query.vector, count + 1) if scope.covers(id, index)]
     return list(dict.fromkeys(ids))
 
 
-def term_scores(kind: Kind, query: Query) -> Floats:
+def term_scores(kind: Kind, query: Query, index: Index) -> Floats:
     """The cosine with every document of the index, removed ones too, from their heaviest words or phrases."""
-    parts = [segment.scores(kind, query.terms[kind]) for segment in query.index.segments]
+    parts = [segment.scores(kind, query.terms[kind]) for segment in index.segments]
     return np.concatenate(parts or [np.zeros(0)])
 
 

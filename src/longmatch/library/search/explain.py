@@ -5,18 +5,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from longmatch.default.comparison import Query
 from longmatch.default.encoding import Encoding
-from longmatch.default.sides import Floats
 from longmatch.documents.document import Document
+from longmatch.lexical.terms import Hashes
 from longmatch.library.errors import LibraryError
-from longmatch.library.search.encode import Query
-from longmatch.matching.hits import Hit, Hits
+from longmatch.matching.hits import Hit, Hits, SameDocument
 from longmatch.matching.match import Alignment
 from longmatch.matching.matcher import Matcher, Progress
 from longmatch.matching.reranking import rerank
 from longmatch.matching.wording import NoVerdict
+from longmatch.ragged import Floats
+from longmatch.reuse.reuse import VERSION, find_reuse
+from longmatch.reuse.shingles import shingles
 
 PASSAGES = 3  # shown for each hit
+MOST = 5  # entries that are set apart
+PATIENCE = 2  # candidates that are not the query, after which no other is looked at
+LENGTH = 6  # words of a run
+LIKELY = 0.15  # share of the runs of the shorter text that two versions have in common at least
 
 
 @dataclass(frozen=True)
@@ -86,3 +93,33 @@ class Ranking:
             known = None if reason else probability
             hits.append(Hit(present(candidate.document), score, percentile, why, known, why_not=reason or "model"))
         return Hits.of(self.query.encoding.document, hits)
+
+
+def same_documents(query: Encoding, candidates: Sequence[Encoding]) -> list[SameDocument]:
+    """Of candidates, best first, those that hold the text of the query: copies and versions score highest."""
+    found: list[SameDocument] = []
+    runs = _runs(query)
+    for looked_at, candidate in enumerate(candidates):
+        if looked_at - len(found) == PATIENCE or len(found) == MOST:
+            break
+        if _may_be_same(query, candidate, runs):
+            reuse = find_reuse(query.document, candidate.document)
+            if reuse.relation == "copy":
+                found.append(SameDocument(candidate.document, "copy"))
+            elif reuse.relation == "version" and not reuse.may_be_template:
+                found.append(SameDocument(candidate.document, "version"))
+    return found
+
+
+def _may_be_same(query: Encoding, candidate: Encoding, runs: Hashes) -> bool:
+    """Whether the sizes and the runs of words allow two texts to be versions."""
+    shorter, longer = sorted((query.words, candidate.words))
+    if 2 * shorter < VERSION * (shorter + longer):
+        return False
+    other = _runs(candidate)
+    common = len(np.intersect1d(runs, other, assume_unique=True))
+    return common >= LIKELY * min(len(runs), len(other))
+
+
+def _runs(encoding: Encoding) -> Hashes:
+    return np.unique(shingles(encoding.terms.words.ids, LENGTH))

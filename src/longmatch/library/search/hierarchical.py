@@ -11,12 +11,11 @@ from hashlib import blake2b
 
 import numpy as np
 
+from longmatch.default.comparison import Query
 from longmatch.default.encoding import Encoding
-from longmatch.default.sides import Floats
 from longmatch.encoders.backbone import Vectors
 from longmatch.lexical.terms import Ints
 from longmatch.library.rows import DocumentRow, unpack_vectors
-from longmatch.library.search.encode import Query
 from longmatch.library.search.explain import PASSAGES, Ranking
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
@@ -25,7 +24,7 @@ from longmatch.matching.matcher import percentile
 from longmatch.matching.sentences import run_offsets
 from longmatch.models.sdr.matcher import SdrEncoding, SdrMatcher
 from longmatch.models.sdr.score import Paragraphs, directional_scores, sdr_scores
-from longmatch.ragged import as_numbers
+from longmatch.ragged import Floats, as_numbers
 
 DOCUMENTS, PARAGRAPHS = 256, 8
 SENTENCES = ["id", "pieces", "vectors"]

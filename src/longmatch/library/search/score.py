@@ -1,21 +1,23 @@
 """Step 3: scores. The default score of a query with candidates, by the terms of the whole library."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from longmatch.default.sides import Floats, similarities
-from longmatch.default.statistics import Statistics
-from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
-from longmatch.lexical.terms import KINDS, Flags, Ints, Kind, lookup
-from longmatch.library.index.documents import language_number
+from longmatch.default.calibration import Calibration
+from longmatch.default.comparison import Candidates, Comparison, Query, TermColumn, WeighedDocument
+from longmatch.default.rarity import Rarity
+from longmatch.default.sides import similarities
+from longmatch.lexical.terms import Hashes, Ints, lookup
+from longmatch.lexical.weights import Postings
+from longmatch.library.index.documents import language_code
+from longmatch.library.index.index import Index
 from longmatch.library.index.segment import TITLE_WORDS, Segment
-from longmatch.library.index.selection import Selection
-from longmatch.library.index.terms import Postings
+from longmatch.library.index.terms import Occurrences
 from longmatch.library.row_cache import StoredSentences
-from longmatch.library.search.encode import Query
 from longmatch.library.store import Store
 from longmatch.matching.levels import (
     BothPartners,
@@ -24,7 +26,7 @@ from longmatch.matching.levels import (
     collection_scores,
     partners_score,
 )
-from longmatch.ragged import Array, as_numbers, offsets_of
+from longmatch.ragged import Array, Floats, as_numbers, offsets_of
 
 MEANING = "meaning"
 SHORTLIST = 3  # candidates for each hit asked for whose sentences are compared
@@ -33,66 +35,69 @@ HIGHEST = 1.01  # sentence score of any two documents, though vectors are rounde
 ON_THE_LINE = 5  # candidates by which the others' sentence scores are estimated
 
 
-class StoredComparison:
-    """A query and documents of the index, as the sides read them; a side that is not asked for costs nothing."""
+class StoredCandidates(Candidates):
+    """Documents of an index; their sentences lie in its records or in the store."""
 
-    def __init__(self, query: Query, candidates: Selection, store: Store) -> None:
-        self.query, self.candidates, self.store, self.index = query, candidates, store, query.index
-        self.query_vector = query.vector
-        self.query_words = query.words
-        self._known_postings: dict[Kind, Postings] = {}
-
-    @property
-    def query_sentences(self) -> Array:
-        """(sentences, width)"""
-        return self.query.encoding.sentence_vectors.vectors
-
-    @property
-    def usual_words(self) -> float:
-        """Of a document of the library."""
-        return self.index.usual_length
+    def __init__(self, ids: Sequence[str], index: Index, store: Store) -> None:
+        self.selected, self.index, self.store = index.select(ids), index, store
+        self.ids = self.selected.ids  # of those that the index has
 
     @cached_property
-    def candidate_vectors(self) -> Array:
+    def lengths(self) -> Ints:
+        """The numbers of running words."""
+        return np.asarray(self.selected.column("lengths"))
+
+    @property
+    def languages(self) -> npt.NDArray[np.str_]:
+        """The languages, as two-letter codes."""
+        return np.array([language_code(number) for number in self.selected.column("languages").tolist()])
+
+    @property
+    def titles(self) -> Hashes:
+        """The terms of a text that mentions each document."""
+        return np.asarray(self.selected.column("titles"))
+
+    @cached_property
+    def vectors(self) -> Array:
         """(candidates, width)"""
-        return self.candidates.column("means")
+        return self.selected.column("means")
 
     @property
     def title_vectors(self) -> Array:
         """(candidates, width)"""
-        return self.candidates.column("title_vectors").astype(self.query_sentences.dtype)
+        return self.selected.column("title_vectors").astype(np.float32)
+
+    def find(self, column: TermColumn, terms: Hashes) -> Postings:
+        """Among all terms of the documents, not only those that the index finds them by."""
+        if column != TITLE_WORDS:
+            return self.selected.find(column, terms)
+        position, present = lookup(terms, self._title_words.term)
+        words = self._title_words
+        return Postings(words.document[present], position[present], words.count[present])
+
+    def norms(self, column: TermColumn) -> Floats:
+        """The lengths of the documents' TF-IDF vectors."""
+        if column == TITLE_WORDS:
+            return self._title_words.norms(self.index.rarity.words.idf(self._title_words.term))
+        return self.selected.column(f"{column}.norms").astype(np.float64)
 
     @cached_property
-    def candidate_words(self) -> Ints:
-        """The number of words of each candidate."""
-        return np.asarray(self.candidates.column("lengths"))
+    def _title_words(self) -> Occurrences:
+        return self.selected.occurrences(TITLE_WORDS)
 
-    @property
-    def same_language(self) -> Flags | None:
-        """Which candidates are in the query's language."""
-        if self.index.statistics.reads_english_alone:
-            return None
-        return np.asarray(self.candidates.column("languages") == language_number(self.query.language))
-
-    def term_cosines(self, kind: Kind) -> Floats:
-        """From all terms of the candidates, not only those that the index finds them by."""
-        return self.query.terms[kind].scores(self._postings(kind), self._norms(kind))
-
-    def sentence_scores(self) -> Floats:
+    def sentence_scores(self, query: SentenceVectors) -> Floats:
         """One product with the sentences of all candidates, all of which must be in the store."""
-        return self.meaning_of(np.arange(len(self.candidates))).scores
+        return self.meaning(query, np.arange(len(self.ids))).scores
 
-    def meaning_of(self, candidates: Ints) -> "Meaning":
+    def meaning(self, query: SentenceVectors, places: Ints) -> "Meaning":
         """The sentences of some candidates, without those that another process has removed from the store."""
-        ids = self.candidates.ids
-        stored = {document.id: document for document in self.stored_sentences([ids[i] for i in candidates])}
+        stored = {document.id: document for document in self.stored_sentences([self.ids[i] for i in places])}
         if not stored:
-            return Meaning(candidates[:0], [])
+            return Meaning(places[:0], [])
         sentences = StoredSentences.unpack([*stored.values()])
         offsets = offsets_of(np.array([len(document) for document in stored.values()], dtype=np.int64))
-        partners = collection_partners(self.query.encoding.sentence_vectors, sentences, offsets)
-        present = np.array([ids[i] in stored for i in candidates], dtype=bool)
-        return Meaning(candidates[present], partners)
+        present = np.array([self.ids[i] in stored for i in places], dtype=bool)
+        return Meaning(places[present], collection_partners(query, sentences, offsets))
 
     def stored_sentences(self, ids: Sequence[str]) -> list[StoredSentences]:
         """From the index, or from the store what has no record there; all from the store if it has changed since."""
@@ -103,40 +108,6 @@ class StoredComparison:
         fetched = {document.id: document for document in self.store.sentences(missing)} if missing else {}
         found = (record.sentences if record else fetched.get(id) for id, record in zip(ids, records, strict=True))
         return [sentences for sentences in found if sentences is not None]
-
-    def title_cosines(self) -> Floats:
-        """The titles with the query's words."""
-        titles, words = self.candidates.occurrences(TITLE_WORDS), self.query.terms["words"]
-        return words.scores(words.postings(titles), titles.norms(self.index.rarity.words.idf(titles.term)))
-
-    def query_title_cosines(self) -> Floats:
-        """The query's title with the words of each candidate."""
-        title = self.index.query_terms("words", self.query.title_words)
-        return title.scores(self.candidates.find("words", title), self._norms("words"))
-
-    def coupling(self) -> Floats:
-        """The titles that the query mentions, looked for in the candidates; its terms are among those of the query."""
-        terms = np.union1d(*(self.query.terms[kind].ids for kind in KINDS))
-        mentions = self.index.titles.mentioned(terms, stack_titles([self.query.title_terms]))
-        pairs = [self_mentions(self.candidates.column("titles"))]
-        for kind in KINDS:
-            ids, postings = self.query.terms[kind].ids, self._postings(kind)
-            wanted = lookup(mentions.ids, ids)[1][postings.term]
-            pairs.append((postings.document[wanted], ids[postings.term[wanted]]))
-        documents, found = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
-        rarity = self.index.rarity.of_mentions(mentions)
-        shared = mentions.in_documents(documents, found, len(self.candidates))
-        return coupling(shared, rarity, self.query.words, self.candidate_words)
-
-    def _norms(self, kind: Kind) -> Floats:
-        """The lengths of the candidates' TF-IDF vectors."""
-        return self.candidates.column(f"{kind}.norms").astype(np.float64)
-
-    def _postings(self, kind: Kind) -> Postings:
-        """The words or phrases of the candidates that the query has too."""
-        if kind not in self._known_postings:
-            self._known_postings[kind] = self.candidates.find(kind, self.query.terms[kind])
-        return self._known_postings[kind]
 
 
 @dataclass(frozen=True)
@@ -171,67 +142,67 @@ class Scored:
         ids = [self.ids[i] for i in places]
         return Scored(ids, values, self.scores[places], self.probabilities[places], self.partners)
 
+    def partners_with(self, document: WeighedDocument) -> BothPartners | None:
+        """The partners of a document's sentences, where they are known and the document is unchanged."""
+        partners = self.partners.get(document.id)
+        return partners if partners and len(partners[1].index) == len(document.encoding) else None
+
     def first(self, count: int) -> "Scored":
         """The first of them."""
         return self.at(range(min(count, len(self.ids))))
 
 
-def score_candidates(
-    query: Query, ids: Sequence[str], store: Store, statistics: Statistics, most: int | None = None
-) -> Scored:
+def score_candidates(query: Query, candidates: StoredCandidates, rarity: Rarity, most: int | None = None) -> Scored:
     """The candidates, best first; ties break by id. If only the best `most` are asked for, the others may be missing.
 
     To compare sentences takes longer than all other sides together, and needs the store, where all others need the
     index alone. So of many candidates only those are scored to the end that are among the best by an estimate of it,
     and whose score would be among the best `most` if their sentences were the same.
     """
-    comparison, rarity = StoredComparison(query, query.index.select(ids), store), query.index.rarity
-    if not len(comparison.candidates):
+    if not candidates.ids:
         return Scored([], {}, np.zeros(0), np.zeros(0))
-    names = rarity.sides(statistics)
-    values = similarities(comparison, [name for name in names if name != MEANING])
-    ids, lengths, partners = comparison.candidates.ids, comparison.candidate_words, {}
+    comparison = Comparison(query, candidates)
+    ids, lengths, partners = list(candidates.ids), candidates.lengths, {}
+    values = similarities(comparison, [name for name in rarity.sides if name != MEANING])
+    if MEANING in rarity.sides:
+        meaning = _shortlisted(comparison, candidates, values, rarity.calibration, most)
+        ids, lengths = [ids[i] for i in meaning.candidates], lengths[meaning.candidates]
+        values = {name: known[meaning.candidates] for name, known in values.items()} | {MEANING: meaning.scores}
+        partners = dict(zip(ids, meaning.partners, strict=True))
+    found = Scored(ids, values, *rarity.judge(values, query.words, lengths), partners)
+    return found.at(sorted(range(len(ids)), key=lambda i: (-found.scores[i], found.ids[i])))
 
-    calibration = rarity.calibration(statistics)
+
+def _shortlisted(
+    comparison: Comparison,
+    candidates: StoredCandidates,
+    values: Mapping[str, Floats],
+    calibration: Calibration,
+    most: int | None,
+) -> Meaning:
+    """The sentences of the candidates that may be among the best `most` by their other sides; all if it is None."""
+    everyone, query = np.arange(len(candidates.ids)), comparison.query.encoding.sentence_vectors
 
     def score(meaning: Floats, places: Ints) -> Floats:
         known = {MEANING: meaning, **{name: known[places] for name, known in values.items()}}
         return calibration.score({name: known[name] for name in calibration.sides})
 
-    if MEANING in names:
-        meaning = _shortlisted(comparison, score, most)
-        kept = meaning.candidates
-        ids, lengths = [ids[int(i)] for i in kept], lengths[kept]
-        values = {name: known[kept] for name, known in values.items()} | {MEANING: meaning.scores}
-        partners = dict(zip(ids, meaning.partners, strict=True))
-    found = Scored(list(ids), values, *rarity.judge(values, query.words, lengths, statistics), partners)
-    return found.at(sorted(range(len(ids)), key=lambda i: (-found.scores[i], found.ids[i])))
-
-
-def _shortlisted(comparison: StoredComparison, score: Callable[[Floats, Ints], Floats], most: int | None) -> Meaning:
-    """The sentences of the candidates that may be among the best `most`; all if it is None.
-
-    `score` gives the scores of some candidates by their sentence scores.
-    """
-    everyone = np.arange(len(comparison.candidates))
     count = SHORTLIST * max(most or 0, LEAST_SHOWN)
     if most is None or len(everyone) <= count:
-        return comparison.meaning_of(everyone)
-    guess = score(estimated_meaning(comparison), everyone)
-    best = np.argsort(-guess, kind="stable")[:count]
-    first, others = comparison.meaning_of(best[:most]), best[most:]
-    if len(first.candidates) < most:
-        return first + comparison.meaning_of(others)
-    needed = score(first.scores, first.candidates).min()
-    possible = score(np.full(len(others), HIGHEST), others) >= needed
-    return first + comparison.meaning_of(others[possible])
+        return candidates.meaning(query, everyone)
+    best = np.argsort(-score(estimated_meaning(comparison, candidates), everyone), kind="stable")[:count]
+    first, others = candidates.meaning(query, best[:most]), best[most:]
+    if len(first.candidates) >= most:
+        needed = score(first.scores, first.candidates).min()
+        others = others[score(np.full(len(others), HIGHEST), others) >= needed]
+    return first + candidates.meaning(query, others)
 
 
-def estimated_meaning(comparison: StoredComparison) -> Floats:
+def estimated_meaning(comparison: Comparison, candidates: StoredCandidates) -> Floats:
     """The sentence scores as a line over the cosines of the documents' vectors, drawn through those of a few."""
-    topic = as_numbers(comparison.candidate_vectors @ comparison.query_vector)
+    topic = comparison.topic_cosines()
     few = np.argsort(topic, kind="stable")[np.linspace(0, len(topic) - 1, ON_THE_LINE).astype(np.int64)]
-    found = comparison.meaning_of(few)
+    found = candidates.meaning(comparison.query.encoding.sentence_vectors, few)
     design = np.stack([topic[found.candidates], np.ones(len(found.candidates))], axis=1)
     slope, start = np.linalg.lstsq(design, found.scores, rcond=None)[0]
     return np.asarray((start + slope * topic).clip(min=0))

@@ -6,27 +6,24 @@ from functools import partial
 
 import numpy as np
 
-from longmatch.default.collection import Collection
+from longmatch.default.comparison import Query, WeighedDocument
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import Explanation, PairComparison, aligned_passages
-from longmatch.default.no_verdict import Language, no_verdict
-from longmatch.default.rarity import Rarity
-from longmatch.default.sides import Floats
+from longmatch.default.explanation import Explanation, aligned_passages, explain_each
+from longmatch.default.rarity import Language, Rarity, no_verdict
 from longmatch.default.statistics import Statistics
-from longmatch.default.weighed import WeighedDocument
 from longmatch.library.conditions import parse
 from longmatch.library.index.index import Index
 from longmatch.library.index.segment import Segment
 from longmatch.library.row_cache import RowCache
 from longmatch.library.rows import ENCODING_COLUMNS
 from longmatch.library.search.candidates import Nearest, Scope, find_candidates
-from longmatch.library.search.encode import Query
+from longmatch.library.search.encode import is_question
 from longmatch.library.search.explain import PASSAGES, Ranking
-from longmatch.library.search.score import Scored, score_candidates
+from longmatch.library.search.score import Scored, StoredCandidates, score_candidates
 from longmatch.library.store import Store
 from longmatch.matching.match import Alignment
-from longmatch.matching.matcher import percentile
 from longmatch.matching.wording import NoVerdict
+from longmatch.ragged import Floats
 
 PRELOADED = 32  # documents read at a time
 KEPT_BYTES = 512 << 20  # of documents as they are shown: a thousand of two thousand words
@@ -47,8 +44,8 @@ class Searcher:
         """What to search with; a document of the library is as it is kept."""
         for document in self.weighed([stored_id] if stored_id else []):
             if document.encoding is encoding:
-                return Query.of_weighed(document, self.index)
-        return Query.of(encoding, self.index, stored_id)
+                return Query.of(document, stored_id)
+        return Query.of(WeighedDocument(encoding, self.index.rarity), stored_id)
 
     def scope(self, where: str | None = None, without: str | None = None) -> Scope:
         """The documents that fulfil a user's condition, `without` the query itself."""
@@ -69,75 +66,56 @@ class Searcher:
         """Those to score, sorted: of a small scope all, of a large one those that any side finds."""
         if self.is_small(scope):
             return sorted(scope.ids)
-        return sorted(find_candidates(query, scope, self.candidates, self.nearest(len(scope), where)))
+        return sorted(find_candidates(query, self.index, scope, self.candidates, self.nearest(len(scope), where)))
 
     def rank(self, query: Query, k: int, where: str | None = None) -> Ranking:
-        """The k documents with the best default score, of those that fulfil a user's condition.
-
-        Of a small scope all documents are scored, as in memory; of a large one the candidates.
-        """
+        """The k documents with the best default score, of those that fulfil a user's condition."""
         scope = self.scope(where, without=query.stored_id)
         ids = self.candidate_ids(query, scope, where)
-        if self.is_small(scope):
-            return self._rank_all(query, ids, k)
-        best = score_candidates(query, ids, self.store, self.statistics, most=k)
+        best = self.score(query, ids, None if self.is_small(scope) else k)
         not_lower = np.searchsorted(-best.scores, -best.scores[:k], side="right")
         percentiles = 100.0 * (len(scope) - not_lower) / max(1, len(scope))
         return self._ranking(query, best.first(k), percentiles, len(scope))
 
-    def _rank_all(self, query: Query, ids: Sequence[str], k: int) -> Ranking:
-        encodings = self.encodings(ids)
-        if not encodings:
-            return Ranking.empty(query)
-        collection = Collection.with_rarity(encodings, self.index.rarity)
-        values = collection.similarities(query.encoding, collection.rarity.sides(self.statistics))
-        lengths = collection.lengths
-        scores, probabilities = collection.rarity.judge(values, query.words, lengths, self.statistics)
-        found = Scored([e.document.id for e in encodings], values, scores, probabilities)
-        best = np.argsort(-scores, kind="stable")[:k]
-        percentiles = np.array([percentile(scores, int(i)) for i in best])
-        return self._ranking(query, found.at(best), percentiles, len(encodings))
+    def score(self, query: Query, ids: Sequence[str], most: int | None = None) -> Scored:
+        """Documents of the index by their default score, best first; perhaps only the best `most`."""
+        return score_candidates(query, StoredCandidates(ids, self.index, self.store), self.index.rarity, most)
 
     def _ranking(self, query: Query, best: Scored, percentiles: Floats, total: int) -> Ranking:
         rarity = self.index.rarity
-        stored = self.weighed([query.stored_id]) if query.stored_id else []
-        asked = stored[0] if stored else WeighedDocument(query.encoding, rarity)
         weighed = {document.id: document for document in self.weighed(best.ids)}
         present = [i for i, id in enumerate(best.ids) if id in weighed]  # another process may have removed some
         best, percentiles = best.at(present), percentiles[present]
+        documents = [weighed[id] for id in best.ids]
         number = {id: i for i, id in enumerate(best.ids)}
-
-        def comparison(id: str) -> PairComparison:
-            partners = best.partners.get(id)
-            unchanged = partners is not None and len(partners[1].index) == len(weighed[id].encoding)
-            return PairComparison(asked, weighed[id], rarity, partners if unchanged else None)
+        language = Language.of(query.encoding, self.statistics.terms)
+        words = np.array([document.encoding.words for document in documents], dtype=np.int64)
+        doubts = rarity.doubts(best.similarities, query.words, words)
 
         def explain(candidates: Sequence[Encoding]) -> list[tuple[Alignment, ...]]:
             """By the similarities that they were scored by."""
-            shown = best.at([number[candidate.document.id] for candidate in candidates])
-            compared = [comparison(id) for id in shown.ids]
-            if not compared:
+            places = [number[candidate.document.id] for candidate in candidates]
+            if not places or query.document is None:
                 return []
+            shown = best.at(places)
+            compared = [documents[i] for i in places]
+            known = [shown.partners_with(document) for document in compared]
             judged = shown.similarities, shown.scores, shown.probabilities
-            return aligned_passages(Explanation.of_each(compared, self.statistics, *judged), PASSAGES)
-
-        language = Language.of(query.encoding, self.statistics.terms)
-        words = np.array([weighed[id].encoding.words for id in best.ids], dtype=np.int64)
-        doubts = rarity.doubts(best.similarities, query.words, words, self.statistics)
+            return aligned_passages(explain_each(query.document, compared, rarity, *judged, known), PASSAGES)
 
         def unknown(candidate: Encoding) -> NoVerdict | None:
-            if query.is_question:
+            if is_question(query.words, query.stored_id):
                 return "question"
             place = number[candidate.document.id]
             phrases, doubt = float(best.similarities["phrases"][place]), float(doubts[place])
             return no_verdict(language, Language.of(candidate, self.statistics.terms), rarity, phrases, doubt)
 
-        candidates = [weighed[id].encoding for id in best.ids]
+        candidates = [document.encoding for document in documents]
         return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities, unknown)
 
     def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
         """Two documents compared, by the terms of the whole library unless another rarity is given."""
-        return Explanation.of(a, b, self.statistics, rarity or self.index.rarity)
+        return Explanation.of(a, b, rarity or self.index.rarity)
 
     def encodings(self, ids: Sequence[str]) -> list[Encoding]:
         """Documents as they were encoded when they were added."""
@@ -150,7 +128,7 @@ class Searcher:
         steps = [ids[start : start + PRELOADED] for start in range(0, len(ids), PRELOADED)]
         for step in steps:
             for document in self.weighed(step):
-                document.weigh()
+                _ = document.weighed  # what a search with it needs
             if self.kept.is_full:
                 break
         for step in () if self.index.keeps_records else steps:

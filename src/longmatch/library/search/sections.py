@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from longmatch.default.comparison import Query
 from longmatch.default.encoding import Encoding
-from longmatch.default.rarity import BACKGROUND_DOCUMENTS, Rarity
-from longmatch.default.sides import Floats
+from longmatch.default.rarity import Rarity
+from longmatch.default.term_rarity import BACKGROUND_DOCUMENTS
 from longmatch.default.unrelated import PRIOR_DOCUMENTS, drawn_documents
 from longmatch.documents.document import Document
-from longmatch.lexical.cosines import group_coverage
+from longmatch.lexical.links import group_coverage
 from longmatch.lexical.terms import Ints
 from longmatch.library.search.candidates import Scope
-from longmatch.library.search.encode import Query
 from longmatch.library.search.searcher import Searcher
 from longmatch.matching.hits import SectionHit, SectionHits
 from longmatch.matching.levels import directed_group_scores
 from longmatch.matching.presentable import Quality, quality
-from longmatch.ragged import as_numbers
+from longmatch.ragged import Floats, as_numbers
 
 ONE_RARE_WORD = float(np.log(1 + BACKGROUND_DOCUMENTS))  # its weight; that much of every question counts as not found
 USUAL_LEVEL = 0.06  # of the best chunk of a document that has nothing to do with a question

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from longmatch.documents.document import Document
 from longmatch.documents.language import COMMON_WORDS
 from longmatch.lexical.form import content_words
-from longmatch.lexical.frequencies import Blend, Frequencies
 from longmatch.lexical.terms import Counts, hash_word
+from longmatch.lexical.weights import Blend, Frequencies
 from longmatch.library.library import Library
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.mapping.clusters import Floats, Ints, cluster

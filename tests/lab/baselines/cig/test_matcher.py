@@ -12,7 +12,7 @@ from longmatch.lab.baselines.cig.matcher import CigMatcher, margins
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.matchers import tokens_of
 from longmatch.lab.words import TokenWords
-from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.weights import Frequencies
 from longmatch.models.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge
 

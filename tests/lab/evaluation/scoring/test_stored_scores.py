@@ -11,7 +11,7 @@ from longmatch.encoders.backbone import Backbone
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring import slices
 from longmatch.lab.evaluation.scoring.choose import scorer_of
-from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
+from longmatch.lab.evaluation.scoring.scorer import InMemoryScorer
 from longmatch.lab.store import store
 from longmatch.lab.store.files import LayerWriter
 from longmatch.lab.store.store import LayerStore

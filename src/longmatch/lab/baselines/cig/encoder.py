@@ -16,7 +16,7 @@ from transformers import PretrainedConfig, PreTrainedModel
 from longmatch.lab.baselines.cig.concepts import FEATURES, KEYWORDS, GraphBatch
 from longmatch.lab.baselines.siamese.token_networks import FromEmbeddings, TokenEmbeddings
 from longmatch.lab.encoders.ragged import offsets_of, segment_max, segment_mean
-from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.weights import Frequencies
 
 WHOLE = 5  # similarities of the whole documents
 WINDOW = 3  # words, of the convolution

@@ -27,7 +27,7 @@ from longmatch.lab.training.labelled_recipe import (
 )
 from longmatch.lab.training.settings import TrainingSettings, at_least, below_one
 from longmatch.lab.words import TokenWords, WordMatrixCache
-from longmatch.lexical.frequencies import Frequencies
+from longmatch.lexical.weights import Frequencies
 from longmatch.units import Tokens
 from longmatch.units.tokens import Ints
 

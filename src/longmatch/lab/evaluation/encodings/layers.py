@@ -6,12 +6,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from longmatch.documents.document import Document
 from longmatch.documents.language import words_of
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
+from longmatch.lab.encoders.ragged import as_array
 from longmatch.lab.store.digests import backbone_facts, code_digest, tensors_digest
 from longmatch.lab.store.layer import Array, Arrays, DocumentLayer, Layer, Shapes, Unhandled
 from longmatch.lab.store.tokens import NO_SENTENCE, TokenLayer, restore_tokens
@@ -20,6 +22,7 @@ from longmatch.lexical.terms import Split, Stream, terms_of
 from longmatch.matching.chance import SIZES, Background
 from longmatch.matching.sentence_vectors import vectors_of_tokens
 from longmatch.matching.sentences import Sentences
+from longmatch.ragged import as_numbers
 from longmatch.units import sentences
 
 CONTENT_CODE = ("documents", "lexical/terms.py", "lexical/form.py", "lexical/form_words.py")
@@ -113,10 +116,7 @@ class ExpectationLayer(Layer):
 
     def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
         """What chance offers each sentence."""
-        device = scoring_device()
-        background = replace(self.background, vectors=torch.from_numpy(self.background.vectors).to(device))
-        vectors = (torch.from_numpy(under["vectors"]).to(device, torch.float32) for under in below)
-        return [{"expectations": background.expectations(each).cpu().numpy()} for each in vectors]
+        return [{"expectations": expected_by_chance(self.background, under["vectors"])} for under in below]
 
 
 class PieceWordLayer(DocumentLayer):
@@ -171,6 +171,14 @@ def restore_sentences(arrays: Arrays, document: Document) -> Sentences:
 def restore_stream(arrays: Arrays) -> Stream:
     """The words of a document, as a matcher holds them; none for one that could not be handled."""
     return Stream(arrays["words"], arrays["bounds"] if len(arrays["bounds"]) else np.zeros(1, dtype=np.int64))
+
+
+def expected_by_chance(background: Background, vectors: Array) -> npt.NDArray[np.float32]:
+    """What chance offers sentences, worked out on the scoring device."""
+    there, sentences = (
+        as_array(torch.from_numpy(each).to(scoring_device(), torch.float32)) for each in (background.vectors, vectors)
+    )
+    return as_numbers(replace(background, vectors=there).expectations(sentences)).astype(np.float32)
 
 
 def scoring_device() -> torch.device:

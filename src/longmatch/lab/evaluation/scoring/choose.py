@@ -2,9 +2,8 @@
 
 from longmatch.addresses import resolve
 from longmatch.lab.evaluation.encodings.vectors import VectorEncoder
-from longmatch.lab.evaluation.scoring.in_memory import InMemoryScorer
 from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
-from longmatch.lab.evaluation.scoring.scorer import Scorer
+from longmatch.lab.evaluation.scoring.scorer import InMemoryScorer, Scorer
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
 from longmatch.matching.matcher import Matcher
 from longmatch.matching.pair_matcher import PairMatcher

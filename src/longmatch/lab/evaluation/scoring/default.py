@@ -1,7 +1,8 @@
-"""The default model's score, slice by slice, with the rarity of words in the whole corpus."""
+"""The default model's own score over a corpus: the corpus fills its candidates, whose sentences are read in slices."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from torch import Tensor
 
 from longmatch.default.calibration import NEEDS_TITLES
 from longmatch.default.collection import Collection, sampled_unrelated
+from longmatch.default.comparison import TITLE_SENTENCES
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
-from longmatch.default.unrelated import Unrelated, drawn_documents
+from longmatch.default.unrelated import drawn_documents
+from longmatch.lab.encoders.ragged import as_array
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
     ExpectationLayer,
@@ -27,14 +30,71 @@ from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
 from longmatch.lab.store.files import StoredLayer
 from longmatch.lab.store.layer import Layer
-from longmatch.lexical.terms import Stream, Terms
-from longmatch.lexical.weights import TermMatrix, tfidf
-from longmatch.matching.levels import SentenceVectors
+from longmatch.lexical.terms import KINDS, Stream, Terms
+from longmatch.matching.levels import SentenceVectors, collection_scores
 from longmatch.matching.sentence_vectors import title_vectors
+from longmatch.ragged import Array, as_numbers, segment_mean, unit_rows
 
 
-class DefaultScorer(Scorer):
-    """Terms stay in memory as sparse matrices; vectors are read slice by slice."""
+class CorpusCandidates(Collection):
+    """The documents of a corpus: terms in memory, sentences on disk, compared with a block of queries on the device."""
+
+    def __init__(
+        self, encodings: Sequence[Encoding], rarity: Rarity, vectors: StoredLayer, chance: StoredLayer
+    ) -> None:
+        super().__init__(encodings, rarity)
+        self.slices, self._chance = slices_of(vectors), chance
+        self._loaded: tuple[SentenceVectors, Array] | None = None
+        self._compared: list[tuple[SentenceVectors, Floats]] = []  # of the last block
+
+    def compare_sentences(self, queries: Sequence[Encoding]) -> None:
+        """Compare the sentences of all documents with those of some queries: each slice is read once for all."""
+        parts: list[list[Floats]] = [[] for _ in queries]
+        there = [_on_device(query.sentence_vectors) for query in queries]
+        for part in self.slices:
+            sentences = self._sentences(part)
+            for query, scores in zip(there, parts, strict=True):
+                scores.append(as_numbers(collection_scores(query, *sentences)))
+        self._compared = [(q.sentence_vectors, np.concatenate(s)) for q, s in zip(queries, parts, strict=True)]
+
+    def sentence_scores(self, query: SentenceVectors) -> Floats:
+        """Of a query whose sentences were compared."""
+        return next(scores for compared, scores in self._compared if compared is query)
+
+    def nearest_sentences(self, query: SentenceVectors) -> Floats:
+        """The mean of the best cosines of query sentences with each title."""
+        cosines = torch.from_numpy(query.vectors).to(scoring_device()) @ self._titles_there.T
+        return as_numbers(as_array(cosines.sort(0).values[-TITLE_SENTENCES:].mean(0)))
+
+    @cached_property
+    def vectors(self) -> Array:
+        """The documents' mean sentence vectors, of length 1: (documents, width)."""
+        means = (segment_mean(sentences.vectors, offsets) for sentences, offsets in map(self._sentences, self.slices))
+        return np.concatenate([as_numbers(unit_rows(mean)) for mean in means]).astype(np.float32)
+
+    @cached_property
+    def _titles_there(self) -> Tensor:
+        return torch.from_numpy(self.title_vectors).to(scoring_device())
+
+    def _sentences(self, part: Slice) -> tuple[SentenceVectors, Array]:
+        """A slice on the device; a single one stays loaded."""
+        if self._loaded is not None:
+            return self._loaded
+        expectations = torch.from_numpy(self._chance.array("expectations", part.first, part.last))
+        there = part.vectors(), expectations.to(scoring_device())
+        sentences = SentenceVectors(*map(as_array, there)), as_array(part.offsets())
+        if len(self.slices) == 1:
+            self._loaded = sentences
+        return sentences
+
+
+def _on_device(sentences: SentenceVectors) -> SentenceVectors:
+    there = (torch.from_numpy(each).to(scoring_device()) for each in (sentences.vectors, sentences.expectations))
+    return SentenceVectors(*map(as_array, there))
+
+
+class CorpusScorer(Scorer):
+    """The default model over a corpus."""
 
     matcher: HybridMatcher
 
@@ -60,84 +120,36 @@ class DefaultScorer(Scorer):
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Weigh the terms of all documents."""
-        self._vectors, self._chance, self._words = stored
+        self._vectors, self._chance, stored_words = stored
         self.unhandled = {id: why for layer in stored for id, why in layer.unhandled.items()}
-        words = [restore_stream(arrays) for arrays in self._words.documents("words", "bounds")]
-        self._titles = self._titles_of(corpus)
-        self._title_vectors = self._vectors_of(self._titles)
-        handled = [self._encoding(stream, self._titles[n]) for n, stream in enumerate(words) if n not in self.unhandled]
-        rarity = Rarity.of(handled, self.matcher.statistics)
-        numbers = [n for n in range(len(words)) if n not in self.unhandled]
-        self._rarity = replace(rarity, unrelated=self._unrelated(numbers, rarity))
-        del handled  # and its phrases
-        self._slices = slices_of(self._vectors)
-        self._terms = [self._weigh(words[part.first : part.last], part.first) for part in self._slices]
-        self._loaded: Collection | None = None
-
-    def _unrelated(self, numbers: Sequence[int], rarity: Rarity) -> Unrelated:
-        """What unrelated documents have in common, by those that a collection in memory draws too."""
-        some = [self._query(numbers[i]) for i in drawn_documents(len(numbers))]
-        return sampled_unrelated(some, rarity, self.matcher.statistics, len(numbers))
-
-    def _titles_of(self, corpus: Corpus) -> Sequence[str]:
-        """Read only if a side needs them."""
-        if not {*NEEDS_TITLES, "named"} & set(self.sides):
-            return [""] * len(corpus)
-        return corpus.titles
-
-    def _vectors_of(self, titles: Sequence[str]) -> Sequence[Tensor | None]:
-        """Computed only if a side needs them."""
-        if "cites_title" not in self.sides:
-            return [None] * len(titles)
-        return torch.from_numpy(title_vectors(titles, self.matcher.backbone)).to(scoring_device()).unbind()
+        titled = bool({*NEEDS_TITLES, "named"} & set(self.sides))
+        titles = corpus.titles if titled else [""] * len(corpus)
+        there = title_vectors(titles, self.matcher.backbone) if "cites_title" in self.sides else [None] * len(titles)
+        nothing = SentenceVectors(np.empty((0, self.matcher.backbone.width), np.float32), np.empty(0))
+        self._encodings = [
+            Encoding(no_sentences(title), nothing, Terms(restore_stream(arrays)), vector)
+            for title, vector, arrays in zip(titles, there, stored_words.documents("words", "bounds"), strict=True)
+        ]
+        numbers = [number for number in range(len(corpus)) if number not in self.unhandled]
+        rarity = Rarity.of([self._encodings[number] for number in numbers], self.matcher.statistics)
+        drawn = [self.encoding(numbers[i]) for i in drawn_documents(len(numbers))]
+        rarity = replace(rarity, unrelated=sampled_unrelated(drawn, rarity, len(numbers)))
+        self.candidates = CorpusCandidates(self._encodings, rarity, self._vectors, self._chance)
+        for kind in KINDS:
+            self.candidates.norms(kind)
+        self._encodings = [
+            replace(e, terms=Terms(Stream(e.terms.words.ids, e.terms.words.offsets))) for e in self._encodings
+        ]
+        self.candidates.encodings = self._encodings  # without their phrases
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
-        """Each slice is read once for all queries of the block."""
-        queries = [self._query(number) for number in numbers]
-        parts: list[list[Floats]] = [[] for _ in numbers]
-        for index in range(len(self._slices)):
-            collection = self._collection(index)
-            for query, scores in zip(queries, parts, strict=True):
-                scores.append(self.matcher.score(query, collection))
-        return [np.concatenate(scores) for scores in parts]
+        """As in memory; each slice of sentences is read once for all queries of the block."""
+        queries = [self.encoding(number) for number in numbers]
+        self.candidates.compare_sentences(queries)
+        return [self.matcher.score(query, self.candidates) for query in queries]
 
-    def _query(self, number: int) -> Encoding:
-        device = scoring_device()
-        vectors = torch.from_numpy(self._vectors.document(number, "vectors")["vectors"]).to(device, torch.float32)
-        expectations = torch.from_numpy(self._chance.document(number, "expectations")["expectations"]).to(device)
-        return Encoding(
-            no_sentences(self._titles[number]),
-            SentenceVectors(vectors, expectations),
-            Terms(restore_stream(self._words.document(number, "words", "bounds"))),
-            self._title_vectors[number],
-        )
-
-    def _collection(self, index: int) -> Collection:
-        """A slice in the form the score takes; a single slice stays loaded."""
-        if self._loaded is not None:
-            return self._loaded
-        part, (encodings, words, phrases) = self._slices[index], self._terms[index]
-        sentences = SentenceVectors(part.vectors(), self._expectations(part))
-        collection = Collection(encodings, sentences, part.offsets(), self._rarity, words, phrases)
-        if len(self._slices) == 1:
-            self._loaded = collection
-        return collection
-
-    def _expectations(self, part: Slice) -> Tensor:
-        return torch.from_numpy(self._chance.array("expectations", part.first, part.last)).to(scoring_device())
-
-    def _weigh(self, words: Sequence[Stream], first: int) -> tuple[list[Encoding], TermMatrix, TermMatrix]:
-        encodings = [self._encoding(stream) for stream in words]
-        terms = [e.terms for e in encodings]
-        matrices = (
-            TermMatrix.of([tfidf(t.words.counts, self._rarity.words) for t in terms]),
-            TermMatrix.of([tfidf(t.phrases.counts, self._rarity.phrases) for t in terms]),
-        )
-        titled = zip(self._titles[first:], self._title_vectors[first:], words, strict=False)
-        return [self._encoding(stream, title, vector) for title, vector, stream in titled], *matrices
-
-    def _encoding(self, stream: Stream, title: str = "", vector: Tensor | None = None) -> Encoding:
-        """An encoding of terms alone."""
-        nothing = torch.empty(0)
-        terms = Terms(Stream(stream.ids, stream.offsets))
-        return Encoding(no_sentences(title), SentenceVectors(nothing, nothing), terms, vector)
+    def encoding(self, number: int) -> Encoding:
+        """A document with its sentences."""
+        vectors = self._vectors.document(number, "vectors")["vectors"].astype(np.float32)
+        expectations = self._chance.document(number, "expectations")["expectations"]
+        return replace(self._encodings[number], sentence_vectors=SentenceVectors(vectors, expectations))

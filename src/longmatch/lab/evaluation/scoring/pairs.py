@@ -14,7 +14,7 @@ from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.vectors import network_facts
 from longmatch.lab.evaluation.measures import Floats, Ints
 from longmatch.lab.evaluation.provenance import code_of
-from longmatch.lab.evaluation.scoring.default import DefaultScorer
+from longmatch.lab.evaluation.scoring.default import CorpusScorer
 from longmatch.lab.evaluation.scoring.lexical import LexicalScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.matchers import TokenPairMatcher
@@ -53,7 +53,7 @@ class Reranking:
         """The scorer of the first stage."""
         if self.first == "bm25":
             return LexicalScorer(bm25_matcher())
-        return DefaultScorer(load(self.first))
+        return CorpusScorer(load(self.first))
 
 
 class PairScorer(Scorer):

@@ -1,6 +1,7 @@
-"""Models over sentence vectors: SDR's rules and the mean, from one encoding of the corpus."""
+"""Models over sentence vectors, slice by slice: SDR's rules, the mean, RPRS, from one encoding of the corpus."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,16 @@ import torch
 from torch import Tensor
 
 from longmatch.lab.baselines.pooled.matcher import Centring, PooledMatcher
+from longmatch.lab.baselines.rprs.matcher import (
+    Hits,
+    RprsMatcher,
+    SentencePool,
+    find_hits,
+    nearest_cosines,
+    proportional_scores,
+    top_cosines,
+)
+from longmatch.lab.encoders.ragged import segment_max
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
     OpeningVectorLayer,
@@ -18,10 +29,9 @@ from longmatch.lab.evaluation.encodings.layers import (
 from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
-from longmatch.lab.evaluation.scoring.streaming import SlicePart, combine
 from longmatch.lab.store.files import StoredLayer
 from longmatch.models.sdr.matcher import SdrMatcher
-from longmatch.models.sdr.score import Paragraphs, weighted_means
+from longmatch.models.sdr.score import Paragraphs, paragraph_scores, weighted_means
 
 
 class SdrScorer(Scorer):
@@ -150,3 +160,88 @@ class CentredMeanScorer(PooledScorer):
         super().open(stored, corpus)
         handled = [number for number in range(len(corpus)) if number not in self.unhandled]
         self._vectors = Centring.of([self._vectors[handled]]).apply(self._vectors)
+
+
+@dataclass(frozen=True)
+class SlicePart:
+    """The scores of one slice of candidates for a source document."""
+
+    best: Tensor  # (candidates of the slice, source paragraphs): the best P of each
+    count: int  # candidate paragraphs
+    total: Tensor  # (source paragraphs,) sums of P and of its square, in double precision
+    squares: Tensor
+
+    @staticmethod
+    def of(source: Paragraphs, candidates: Paragraphs) -> "SlicePart":
+        """Score one slice."""
+        scores = paragraph_scores(source, candidates)  # (candidate paragraphs, source paragraphs)
+        exact = scores.double()
+        best = segment_max(scores, candidates.documents)
+        return SlicePart(best.cpu(), len(scores), exact.sum(0).cpu(), exact.square().sum(0).cpu())
+
+
+def combine(parts: Iterable[SlicePart], normalise: bool = True) -> Tensor:
+    """Equation 6 over all slices, in order: S(s, c) for every candidate."""
+    parts = list(parts)
+    best = torch.cat([part.best for part in parts])
+    if normalise:
+        count = sum(part.count for part in parts)
+        mean = torch.stack([part.total for part in parts]).sum(0) / count
+        square = torch.stack([part.squares for part in parts]).sum(0) / count
+        deviation = (square - mean.square()).clamp(min=0).sqrt().clamp(min=1e-9)
+        best = ((best.double() - mean) / deviation).float()
+    return best.mean(1)
+
+
+class RprsScorer(Scorer):
+    """Two passes over the slices: how near a hit must be, then which documents are hit."""
+
+    matcher: RprsMatcher
+    _stored: StoredLayer
+    _slices: list[Slice]
+
+    @property
+    def layers(self) -> Sequence[SentenceVectorLayer]:
+        """The sentence vectors."""
+        return (SentenceVectorLayer(self.matcher.backbone),)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The rule."""
+        return asdict(self.matcher.rule)
+
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
+        """Nothing is read yet."""
+        self.unhandled = stored[0].unhandled
+        self._stored, self._slices = stored[0], slices_of(stored[0])
+        self._loaded: SentencePool | None = None
+
+    def score_block(self, numbers: Sequence[int]) -> list[Floats]:
+        """Each slice is read twice for all queries of the block."""
+        queries = [self._query(number) for number in numbers]
+        best: list[list[Tensor]] = [[] for _ in numbers]
+        for part in self._slices:
+            pool = self._pool(part)
+            for number, query, cosines in zip(numbers, queries, best, strict=True):
+                own = number - part.first if part.first <= number < part.last else None
+                cosines.append(nearest_cosines(query, pool, self.matcher.rule.hits, own))
+        nearby = [top_cosines(cosines, self.matcher.rule.hits) for cosines in best]
+        hits: list[list[Hits]] = [[] for _ in numbers]
+        for part in self._slices:
+            pool = self._pool(part)
+            for query, near, parts in zip(queries, nearby, hits, strict=True):
+                parts.append(find_hits(query, pool, near))
+        return [proportional_scores(Hits.join(parts), self.matcher.rule).double().cpu().numpy() for parts in hits]
+
+    def _query(self, number: int) -> Tensor:
+        vectors = torch.from_numpy(self._stored.document(number, "vectors")["vectors"])
+        return vectors.to(scoring_device(), torch.float32)
+
+    def _pool(self, part: Slice) -> SentencePool:
+        """A slice in the form the score takes; a single slice stays loaded."""
+        if self._loaded is not None:
+            return self._loaded
+        pool = SentencePool(part.vectors(), part.offsets())
+        if len(self._slices) == 1:
+            self._loaded = pool
+        return pool

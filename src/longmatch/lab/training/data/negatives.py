@@ -12,9 +12,8 @@ from longmatch.lab.datasets.splits import DEFAULT
 from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.labels import NumberedPairs, PairTable, pair_keys
 from longmatch.lab.training.data.sources import Source
-from longmatch.lexical.frequencies import Frequencies
 from longmatch.lexical.terms import Counts, lookup
-from longmatch.lexical.weights import TermMatrix, bm25, bm25_query
+from longmatch.lexical.weights import Frequencies, TermMatrix, bm25, bm25_query
 from longmatch.units.tokens import Ints
 
 FIRST_STAGE_DEPTH = 40  # documents passed on to a reranker

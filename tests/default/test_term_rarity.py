@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from longmatch.default.boilerplate import COMMON, SEARCHES_OF_A_QUESTION, Boilerplate
-from longmatch.lexical.frequencies import Blend, Frequencies
+from longmatch.default.term_rarity import COMMON, SEARCHES_OF_A_QUESTION, Boilerplate
+from longmatch.lexical.weights import Blend, Frequencies
 
 
 def test_phrases_looked_up_are_those_found_by_the_table() -> None:
