@@ -10,7 +10,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import unrelated_sentences
 from longmatch.documents.read import read
 from longmatch.encoders.backbone import Backbone
-from longmatch.matching.chance import Background
+from longmatch.matching.levels import Background
 from tests.conftest import EXAMPLES
 
 SUBJECTS = ("bees", "glacier", "olive", "paper", "tea", "flood")

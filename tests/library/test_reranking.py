@@ -13,7 +13,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.training.train import train
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
-from longmatch.matching.pair_matcher import PairMatcher
+from longmatch.matching.matcher import PairMatcher
 from longmatch.models.loading import load
 from tests.lab.baselines.cross.tiny_cross import save_learner
 from tests.lab.training.synthetic.classes import common_words

@@ -12,7 +12,7 @@ from longmatch.default.statistics import shipped_statistics
 from longmatch.encoders.backbone import Backbone
 from longmatch.library.library import Library
 from longmatch.library.settings import LibrarySettings
-from longmatch.matching.chance import Background
+from longmatch.matching.levels import Background
 from longmatch.ragged import unit_rows
 
 WORDS = """

@@ -8,7 +8,7 @@ import pytest
 from longmatch.documents.document import Document
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lexical.matcher import bm25_matcher
-from longmatch.matching.reranking import rerank, scores_with
+from longmatch.matching.matcher import rerank, scores_with
 from longmatch.models.llm.matcher import LlmMatcher
 from tests.lab.baselines.cross.tiny_cross import tiny_matcher
 

@@ -107,7 +107,7 @@ def test_every_address_of_a_declaration_opens(model):
 
 
 def test_what_is_declared_of_a_model_is_true_of_its_class():
-    from longmatch.matching.pair_matcher import PairMatcher
+    from longmatch.matching.matcher import PairMatcher
 
     for model in models().values():
         made = resolve(model.network or model.rule) if model.network or model.rule else None

@@ -339,8 +339,7 @@ def rerank_hits(second: Second, query: Document, hits: "Hits", k: int, documents
     import numpy as np
 
     from longmatch.matching.hits import Hits
-    from longmatch.matching.matcher import is_same
-    from longmatch.matching.reranking import rerank
+    from longmatch.matching.matcher import is_same, rerank
 
     matcher = second.matcher
     others = sum(not is_same(document, query) for document in documents)

@@ -10,8 +10,7 @@ from longmatch.documents.document import Document, Span
 from longmatch.encoders.backbone import Backbone, TokenProgress
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Terms, terms_of, words_in
-from longmatch.matching.chance import Background
-from longmatch.matching.levels import SentenceVectors
+from longmatch.matching.levels import Background, SentenceVectors
 from longmatch.matching.matcher import Progress
 from longmatch.matching.sentence_vectors import title_vectors, vectors_of_tokens
 from longmatch.matching.sentences import Sentences

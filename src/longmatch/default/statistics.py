@@ -20,7 +20,7 @@ from longmatch.default.calibration import Calibration, Probability
 from longmatch.default.unrelated import Kinds, Prior
 from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, is_default
 from longmatch.lexical.background import TermBackground, shipped_background
-from longmatch.matching.chance import Background
+from longmatch.matching.levels import Background
 from longmatch.ragged import unit_rows
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.encoders.backbone import Precision, native_precision
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
 from longmatch.matching.matcher import Encoder, Progress, Scores
-from longmatch.matching.pair_matcher import PairMatcher, Pairs
+from longmatch.matching.matcher import PairMatcher, Pairs
 from longmatch.units import Tokens, tokenize
 
 

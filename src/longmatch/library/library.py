@@ -49,8 +49,7 @@ from longmatch.library.store import Store, limit_malloc_arenas, locate_library
 from longmatch.library.writer import CurrentIndex, OnDocuments, Writer, put_documents, reencode, write_lock
 from longmatch.matching.hits import Hits, SectionHits
 from longmatch.matching.match import Match
-from longmatch.matching.matcher import Matcher, Progress
-from longmatch.matching.reranking import DEPTH
+from longmatch.matching.matcher import DEPTH, Matcher, Progress
 from longmatch.matching.wording import LIKELY
 from longmatch.models.loading import load
 from longmatch.models.sdr.matcher import SdrMatcher

@@ -18,7 +18,7 @@ from longmatch.encoders.pretrained import DEFAULT_NAME, is_default
 from longmatch.errors import LongmatchError
 from longmatch.library.errors import LibraryError
 from longmatch.library.rows import VectorType
-from longmatch.matching.chance import Background
+from longmatch.matching.levels import Background
 from longmatch.matching.wording import language_remarks
 
 SCHEMA = 1

@@ -12,8 +12,7 @@ from longmatch.library.shared_text import SharedText
 from longmatch.matching.match import Passage, heading_at
 from longmatch.matching.wording import pairs_remarks
 from longmatch.reuse.reuse import ONE_WORDING, Relation, Reuse
-from longmatch.reuse.revision import Revision, revise
-from longmatch.reuse.section_table import Count
+from longmatch.reuse.revision import Count, Revision, revise
 
 FIRST = 3  # changes that are quoted
 COUNTS: tuple[Count, ...] = ("added", "removed", "moved")

@@ -26,8 +26,7 @@ from longmatch.documents.document import (
 from longmatch.encoders.backbone import Vectors
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
-from longmatch.matching.chance import SIZES
-from longmatch.matching.levels import SentenceVectors
+from longmatch.matching.levels import SIZES, SentenceVectors
 from longmatch.matching.sentences import Sentences
 
 T = TypeVar("T")

@@ -23,8 +23,7 @@ from longmatch.library.store import Store
 from longmatch.matching.hits import SameDocument
 from longmatch.ragged import Floats
 from longmatch.reuse.reuse import REUSE_SHARE, REUSE_WORDS, Reuse, reuse_of
-from longmatch.reuse.shingles import shingles
-from longmatch.reuse.words import CJK, PER_WORD, Vocabulary, Words, running_words
+from longmatch.reuse.words import CJK, PER_WORD, Vocabulary, Words, running_words, shingles
 
 LENGTH = 6  # words of a run, citation marks and the like left out; twice as many characters in Chinese and Japanese
 MANY = 8  # documents: what stands in more of them is boilerplate

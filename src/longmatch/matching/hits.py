@@ -9,7 +9,7 @@ from longmatch.documents.paragraph_kinds import parents
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, Passage
 from longmatch.matching.wording import NoVerdict, label, likelihood, ranking_remarks
-from longmatch.reuse.copies import are_copies
+from longmatch.reuse.reuse import are_copies
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -24,10 +24,8 @@ from longmatch.matching.hits import Hits, SectionHits
 from longmatch.matching.match import Match
 from longmatch.matching.wording import NoVerdict
 from longmatch.render.wording import carried_by, remarks, shared_text, unread, verdict
-from longmatch.reuse.copies import Part
-from longmatch.reuse.reuse import ONE_WORDING, Relation
-from longmatch.reuse.revision import Revision
-from longmatch.reuse.section_table import COUNTS, Status
+from longmatch.reuse.reuse import ONE_WORDING, Part, Relation
+from longmatch.reuse.revision import COUNTS, Revision, Status
 
 Rounded = Annotated[float, AfterValidator(lambda number: round(number, 4))]
 Score = Annotated[float, AfterValidator(lambda number: round(number, 6))]

@@ -11,8 +11,7 @@ from longmatch.documents.document import Document, brief
 from longmatch.matching.match import Alignment, Match
 from longmatch.matching.wording import LIKELY, MAY, WHY_NOT, count, how_likely, label, likelihood, listed
 from longmatch.reuse.reuse import ONE_WORDING, Reuse
-from longmatch.reuse.revision import Revision
-from longmatch.reuse.section_table import SectionChange
+from longmatch.reuse.revision import Revision, SectionChange
 
 _NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
 _MOVES = 3  # sections that moved, each with a sentence

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from longmatch.reuse.shingles import Hashes, Ints, shingles
+from longmatch.reuse.words import Hashes, Ints, shingles
 
 ANCHORS = (6, 3, 1)  # words, the most distinctive first
 SMALL = 4096  # cells that are aligned exactly

@@ -5,21 +5,33 @@ have most words in common; the others have moved, a chapter as a whole. Of the w
 both versions have moved by themselves; the rest was added or removed.
 """
 
+from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
 from longmatch.reuse.align import STRONG, Block, align, heaviest_chain, once, without_strays
 from longmatch.reuse.passages import SEED, shared_passages
-from longmatch.reuse.section_groups import Group
-from longmatch.reuse.section_moves import MovedChapter, moved_chapters
-from longmatch.reuse.shingles import Flags, Ints, shingles
+from longmatch.reuse.section_matching import Group
 from longmatch.reuse.text_units import TextUnits
 from longmatch.reuse.version import Version
-from longmatch.reuse.words import PER_WORD, Words
+from longmatch.reuse.words import PER_WORD, Flags, Ints, Words, shingles
+
+Side = Literal["before", "after"]
+
+
+@dataclass(frozen=True)
+class MovedChapter:
+    """A section that moved and those below it that moved along, and a section that stayed, beside its new place."""
+
+    groups: tuple[Group, ...]
+    side: Side
+    neighbour: int  # of the first version
+
 
 FEWEST_MOVED = 8  # words that have moved, unless they are a whole heading or paragraph
 MOVED = 0.4  # least likeness of a section that moved: one less alike was replaced
@@ -152,3 +164,41 @@ def _unpaired_blocks(text: TextUnits, free: Flags) -> dict[tuple[int, ...], list
 
 def _block_starts(text: TextUnits) -> list[int]:
     return [n for n, unit in enumerate(text.units) if n == 0 or unit.block != text.units[n - 1].block]
+
+
+
+
+def moved_chapters(b: Version, groups: Sequence[Group], staying: Collection[Group]) -> list[MovedChapter]:
+    """The groups that do not stay, in the order of the second version, each under the highest that moved with it."""
+    place = {group: number for number, group in enumerate(groups)}  # in the first version
+    ordered = sorted(groups, key=lambda group: group.b_run)
+    chapters: list[list[Group]] = []
+    before: Group | None = None
+    for group in ordered:
+        if group not in staying:
+            follows = before is not None and before not in staying and place[group] == place[before] + 1
+            if follows and _level(b, group) > _level(b, chapters[-1][0]):
+                chapters[-1].append(group)
+            else:
+                chapters.append([group])
+        before = group
+    stays = [group for group in ordered if group in staying]
+    return [MovedChapter(tuple(chapter), *_beside(b, chapter[0], stays)) for chapter in chapters]
+
+
+def _beside(b: Version, moved: Group, stays: Sequence[Group]) -> tuple[Side, int]:
+    """Which section that stayed it now stands before or after: one that it passed, unless that is a level higher."""
+    at, level = bisect(stays, moved.b_run, key=lambda group: group.b_run), _level(b, moved)
+    following = next(iter(stays[at:]), None)
+    earlier = stays[:at][::-1]
+    preceding = next((group for group in earlier if _level(b, group) <= level), next(iter(earlier), None))
+    choices: list[tuple[Side, Group | None]] = [("before", following), ("after", preceding)]
+    if following is None or following.a_run > moved.a_run:
+        choices.reverse()
+    known = [(side, group) for side, group in choices if group is not None]
+    side, neighbour = next((choice for choice in known if _level(b, choice[1]) >= level), known[0])
+    return side, neighbour.a_run[0]
+
+
+def _level(version: Version, group: Group) -> int:
+    return version.levels[group.b_run[0]]

@@ -4,15 +4,36 @@ Sections that are the same in both, in the same order, are matched at once. The 
 that their likenesses are largest together; among sections equally alike, those between the same neighbours win.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from longmatch.reuse.align import align
-from longmatch.reuse.section_likeness import Candidates, Scores, candidates
-from longmatch.reuse.shingles import Ints
 from longmatch.reuse.version import Version
+from longmatch.reuse.words import WORD, Flags, Ints, occurrence_ranks
+
+Scores = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Pairs of sections that may be one, sorted by row, then column."""
+
+    rows: Ints
+    columns: Ints
+    likeness: Scores
+
+
+LEAST = 0.2  # of two sections that may be one
+HEADING = 0.25  # the heading's part in a likeness
+NEAREST = 16  # candidates of a section by what rare words they share
+ROOM = 1 << 22  # pairs of sections with a word in common that are looked at
+BLOCK = 1 << 10  # pairs of sections whose words are laid side by side at once
 
 NEIGHBOUR, ORDER = 0.1, 0.02  # what each neighbour that is matched alike, and the place, add to a likeness
 
@@ -91,3 +112,192 @@ def _heaviest(found: Candidates, weights: Scores, height: int, width: int) -> In
     paired = columns < width
     codes: Ints = rows[paired] * width + columns[paired]
     return np.searchsorted(found.rows * width + found.columns, codes).astype(np.int64)
+
+
+
+
+def candidates(a: Version, b: Version, open_a: Ints, open_b: Ints, expected: Scores) -> Candidates:
+    """Pairs of some sections of both that are alike enough; `expected` is where each of a would stand in b."""
+    texts = _features(_words_and_pairs(a), _words_and_pairs(b), len(a.headings), len(b.headings))
+    titles = _features(*_title_words(a, b), len(a.headings), len(b.headings))
+    text_a, text_b, title_a, title_b = texts[0][open_a], texts[1][open_b], titles[0][open_a], titles[1][open_b]
+    codes = [
+        _likest(text_a, text_b),
+        _likest(title_a, title_b),
+        _nearby(open_b, expected),
+    ]
+    rows, columns = np.divmod(np.unique(np.concatenate(codes)), len(open_b))
+    text = _dice(text_a, text_b, rows, columns)
+    title = _dice(title_a, title_b, rows, columns) / _holders(a, b, open_a[rows], open_b[columns])
+    worded = (_sizes(text_a) > 0)[rows] | (_sizes(text_b) > 0)[columns]
+    titled = (_sizes(title_a) > 0)[rows] & (_sizes(title_b) > 0)[columns]
+    likeness = np.where(titled, np.where(worded, HEADING * title + (1 - HEADING) * text, title), text)
+    likeness[_same(a, b, open_a[rows], open_b[columns])] = 1.0
+    kept = likeness >= LEAST
+    return Candidates(rows[kept], columns[kept], likeness[kept])
+
+
+def _words_and_pairs(version: Version) -> tuple[Ints, Ints]:
+    """The section of each word and of each two words in a row below a heading, and a number for it."""
+    bodies = [version.body(section) for section in range(len(version.headings))]
+    words = [version.units.ids[body.start : body.stop] for body in bodies]
+    pairs = [(ids[:-1] + 1) * (1 << 31) + ids[1:] for ids in words]
+    homes = [np.repeat(np.arange(len(parts)), [len(part) for part in parts]) for parts in (words, pairs)]
+    return np.concatenate(homes), np.concatenate([*words, *pairs])
+
+
+def _title_words(a: Version, b: Version) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+    """The section of each word of a heading, and its number."""
+    numbers: dict[str, int] = {}
+    found = []
+    for version in (a, b):
+        words = [(n, word) for n, title in enumerate(version.titles) for word in WORD.findall(title.casefold())]
+        ids = [numbers.setdefault(word, len(numbers)) for _, word in words]
+        found.append((np.array([n for n, _ in words], np.int64), np.array(ids, np.int64)))
+    return found[0], found[1]
+
+
+def _features(a: tuple[Ints, Ints], b: tuple[Ints, Ints], a_sections: int, b_sections: int) -> tuple[Any, Any]:
+    """What each section holds, as often as it does, by its weight: (sections, features), sparse."""
+    from scipy.sparse import csr_array
+
+    names, places = np.unique(np.concatenate([a[1], b[1]]), return_inverse=True)
+    counted = []
+    for home, columns, sections in ((a[0], places[: len(a[0])], a_sections), (b[0], places[len(a[0]) :], b_sections)):
+        matrix = csr_array((np.ones(len(home)), (home, columns)), shape=(sections, len(names)))
+        matrix.sum_duplicates()
+        counted.append(matrix)
+    holders = np.maximum(*(np.bincount(matrix.indices, minlength=len(names)) for matrix in counted))
+    weights = np.log((max(a_sections, b_sections) + 1) / np.maximum(holders, 1))
+    for matrix in counted:
+        matrix.data *= weights[matrix.indices]
+    return counted[0], counted[1]
+
+
+def _sizes(matrix: Any) -> Scores:
+    return np.asarray(matrix.sum(axis=1)).ravel()
+
+
+def _likest(a: Any, b: Any) -> Ints:
+    """The best pairs by the rarest features they share, as many as there is room for: as row * width + column."""
+    work = np.bincount(a.indices, minlength=a.shape[1]) * np.bincount(b.indices, minlength=b.shape[1])
+    order = np.argsort(work, kind="stable")
+    rare = order[(work[order] > 0) & (np.cumsum(work[order]) <= ROOM)]
+    shared = (a[:, rare].sqrt() @ b[:, rare].sqrt().T).tocoo()
+    rows, columns = shared.coords
+    value = shared.data / (_sizes(a)[rows] + _sizes(b)[columns])
+    best = np.zeros(len(rows), dtype=bool)
+    for side in (rows, columns):
+        ranked = np.lexsort((-value, side))
+        best[ranked[occurrence_ranks(side[ranked]) < NEAREST]] = True
+    codes: Ints = rows[best].astype(np.int64) * b.shape[0] + columns[best]
+    return codes
+
+
+def _nearby(open_b: Ints, expected: Scores) -> Ints:
+    """Each row with the sections around its expected place."""
+    nearest = np.searchsorted(open_b, expected)
+    columns = np.clip(nearest[:, None] + np.array([-1, 0, 1]), 0, len(open_b) - 1)
+    codes: Ints = np.arange(len(expected))[:, None] * len(open_b) + columns
+    return codes.ravel()
+
+
+def _dice(a: Any, b: Any, rows: Ints, columns: Ints) -> Scores:
+    """Twice what two sections share over what they hold."""
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
+    parts = [_sizes(a[rows[block]].minimum(b[columns[block]])) for block in blocks]
+    shared = np.concatenate([np.zeros(0), *parts])
+    return 2 * shared / np.maximum(_sizes(a)[rows] + _sizes(b)[columns], 1e-9)
+
+
+def _holders(a: Version, b: Version, i: Ints, j: Ints) -> Ints:
+    """How many sections of one version have the heading of either section of a pair."""
+    held: list[Ints] = []
+    for version, sections in ((a, i), (b, j)):
+        titles = [title.casefold() for title in version.titles]
+        counts = Counter(titles)
+        held.append(np.array([counts[title] for title in titles])[sections])
+    return np.maximum(*held)
+
+
+def _same(a: Version, b: Version, i: Ints, j: Ints) -> Flags:
+    """Whether heading and words of each pair are the same, numbers aside."""
+    numbers: dict[tuple[str, bytes], int] = {}
+    own, other = (
+        np.array([numbers.setdefault(key, len(numbers)) for key in map(version.key, range(len(version.headings)))])
+        for version in (a, b)
+    )
+    same: Flags = own[i] == other[j]
+    return same
+
+
+@dataclass(frozen=True)
+class Group:
+    """The sections `a` of the first version became the sections `b` of the second.
+
+    The words of `a_run` and `b_run` (first and last section) are aligned with each other: runs that no section of
+    another group interrupts, around the pair that is most alike.
+    """
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    a_run: tuple[int, int]
+    b_run: tuple[int, int]
+    likeness: float
+
+
+def matched_groups(a: Version, b: Version) -> list[Group]:
+    """Each matched section by itself."""
+    return [Group((i,), (j,), (i, i), (j, j), likeness) for i, j, likeness in match_sections(a, b)]
+
+
+def joined_groups(a: Version, b: Version, groups: Sequence[Group], a_partner: Ints) -> list[Group]:
+    """The groups with what was split off or merged: sections left over most of whose words stand in one of the other.
+
+    `a_partner` is where each word of the first version is in the second, or -1.
+    """
+    if min(len(a.worded), len(b.worded)) < 2:
+        return list(groups)  # one version is not divided: its text is no section that others came from
+    mains = [(group.a[0], group.b[0], group.likeness) for group in groups]
+    owner_a = {i: n for n, (i, _, _) in enumerate(mains)}
+    owner_b = {j: n for n, (_, j, _) in enumerate(mains)}
+    for words, i, j in _flows(a, b, a_partner):
+        gave, took = 2 * words >= len(a.words(i)), 2 * words >= len(b.words(j))
+        if i not in owner_a and j not in owner_b and (gave or took):
+            owner_a[i] = owner_b[j] = len(mains)
+            mains.append((i, j, words / min(len(a.words(i)), len(b.words(j)))))
+        elif gave and i not in owner_a:
+            owner_a[i] = owner_b[j]
+        elif took and j not in owner_b:
+            owner_b[j] = owner_a[i]
+    if len(owner_a) == len(owner_b) == len(groups):
+        return list(groups)
+    a_parts, b_parts, a_runs, b_runs = _parts(owner_a), _parts(owner_b), _runs(owner_a), _runs(owner_b)
+    joined = [Group(a_parts[n], b_parts[n], a_runs[i], b_runs[j], likeness) for n, (i, j, likeness) in enumerate(mains)]
+    return sorted(joined, key=lambda group: group.a_run)
+
+
+def _flows(a: Version, b: Version, a_partner: Ints) -> list[tuple[int, int, int]]:
+    """How many words of a section of the first version are in one of the second; most first."""
+    paired = np.flatnonzero(a_partner >= 0)
+    codes = a.home[paired] * len(b.headings) + b.home[a_partner[paired]]
+    found, counts = np.unique(codes, return_counts=True)
+    flows = zip(counts.tolist(), *(side.tolist() for side in np.divmod(found, len(b.headings))), strict=True)
+    return sorted(flows, key=lambda flow: (-flow[0], flow[1:]))
+
+
+def _parts(owner: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
+    """The sections of each owner."""
+    parts: dict[int, list[int]] = defaultdict(list)
+    for section in sorted(owner):
+        parts[owner[section]].append(section)
+    return {number: tuple(sections) for number, sections in parts.items()}
+
+
+def _runs(owner: Mapping[int, int]) -> dict[int, tuple[int, int]]:
+    """For each section the first and last of its owner's sections around it, up to those of others."""
+    runs: dict[int, tuple[int, int]] = {}
+    for _, together in groupby(sorted(owner), key=owner.__getitem__):
+        sections = list(together)
+        runs.update(dict.fromkeys(sections, (sections[0], sections[-1])))
+    return runs

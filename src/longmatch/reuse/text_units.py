@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from longmatch.documents.document import Document, Section, Span
-from longmatch.reuse.shingles import Ints
-from longmatch.reuse.words import CJK, Vocabulary, Words, cut
+from longmatch.reuse.words import CJK, Ints, Vocabulary, Words, cut
 
-OPENING = 30  # units of a section that are looked at for its heading and first words
+OPENING_UNITS = 30  # units of a section that are looked at for its heading and first words
 _UNSPACED = re.compile(rf"[{CJK}\u3000-\u303f\uff00-\uffef]$")
 
 
@@ -59,7 +58,7 @@ class TextUnits:
     def opening(self, section: int) -> str:
         """A section's first words below its heading; may be empty."""
         start = bisect_left(self.sections, section)
-        first = (unit for unit in self.units[start : start + OPENING] if self.blocks[unit.block].section == section)
+        first = (unit for unit in self.units[start : start + OPENING_UNITS] if self.blocks[unit.block].section == section)
         below = (unit for unit in first if self.blocks[unit.block].kind != "heading")
         return "".join(unit.text + unit.space for unit in below).strip()
 

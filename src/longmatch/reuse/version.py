@@ -7,9 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.reuse.shingles import Flags, Ints
 from longmatch.reuse.text_units import TextUnits
-from longmatch.reuse.words import Vocabulary
+from longmatch.reuse.words import Flags, Ints, Vocabulary
 
 OPENING = 6  # words that a section without a heading is called by
 LONGEST_HEADING = 300  # characters of a heading that are looked at

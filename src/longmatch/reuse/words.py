@@ -6,7 +6,7 @@ and the hyphenation at line ends are undone.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import NamedTuple
@@ -16,11 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document, Span
-from longmatch.reuse.shingles import Flags
-from longmatch.reuse.template import particular_numbers
 
+FEWEST = 3  # numbers of a document that say anything
+WORDS_PER_NUMBER = 250  # at most: longer texts with few numbers are no filled-in forms
+KEPT_IN_TEMPLATE = 0.3  # largest share of the numbers that two documents of one template have in common
+KEPT_IN_VERSION = 0.4  # smallest share that two versions have
+LONG = 2_000  # words of a text that is no form
+
+_NUMBER = r"\d++(?:[.,:/-]\d++)*+"
+_BETWEEN = r"(?:(?:st|nd|rd|th|\.)?\s++[^\W\d_]{1,20}+,?\s++|,\s++|\s*+[年月日时時分]\s*+)"
+_PARTICULAR = re.compile(rf"{_NUMBER}(?:{_BETWEEN}{_NUMBER}){{0,4}}+")  # a date is one number
+_OUTLINE = re.compile(r"\d{1,2}(?:\.\d{1,2})*")  # of a clause, or a small number
+_FEWEST_DIGITS = 3
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Hashes = npt.NDArray[np.uint64]
 
+_MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
+_SHIFT = np.uint64(29)
 CJK = r"\u3040-\u30ff\u3400-\u9fff"
 _ACCENTS = r"\u0300-\u036f"  # that stand behind their letter
 _LETTERS = rf"[^\W_{CJK}]++(?:[{_ACCENTS}]++[^\W_{CJK}]*+)*+"
@@ -152,3 +165,63 @@ def running_words(document: Document, vocabulary: Vocabulary) -> Words:
     """The words of a document's running text: reference lists and tables are shared honestly, and do not count."""
     words = Words.of(document.readable, document.running, vocabulary)
     return replace(words, numbers=particular_numbers(document.readable, document.running))
+
+
+def shingles(words: npt.NDArray[np.generic], length: int) -> Hashes:
+    """The hash of every run of `length` words, given as numbers or as hashes.
+
+    >>> a, b = shingles(np.array([1, 2, 3, 4]), 3), shingles(np.array([2, 3, 4]), 3)
+    >>> len(a), bool(a[1] == b[0]), bool(a[0] == b[0])
+    (2, True, False)
+    """
+    count = max(0, len(words) - length + 1)
+    known = words.astype(np.uint64)
+    mixed = np.full(count, length, dtype=np.uint64)
+    for position in range(length):
+        mixed = (mixed ^ known[position : position + count]) * _MIX
+        mixed ^= mixed >> _SHIFT
+    return mixed
+
+
+def occurrence_ranks(values: npt.NDArray[np.generic]) -> Ints:
+    """How many times each value has occurred before.
+
+    >>> occurrence_ranks(np.array([7, 5, 7, 7])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(values) else order
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.arange(len(values)) - np.repeat(first, np.diff(np.append(first, len(values))))
+    return ranks
+
+
+def particular_numbers(text: str, spans: Iterable[Span]) -> frozenset[str]:
+    """The numbers of a text that belong to it alone: dates, amounts, years; not those of clauses, nor small ones.
+
+    >>> text = "Under 2.1 and clause 12, EUR 12,500 is due on 3 May 2019, within 30 days."
+    >>> sorted(particular_numbers(text, [Span(0, len(text))]))
+    ['12,500', '3 may 2019']
+    """
+    found = (match[0] for span in spans for match in _PARTICULAR.finditer(text, span.start, span.end))
+    return frozenset(" ".join(number.lower().split()) for number in found if _is_particular(number))
+
+
+def _is_particular(number: str) -> bool:
+    return sum(map(str.isdigit, number)) >= _FEWEST_DIGITS and not _OUTLINE.fullmatch(number)
+
+
+def of_one_template(a: Set[str], b: Set[str], words: int) -> bool | None:
+    """Whether documents with these numbers, which share their wording, have a template in common; None: unknown.
+
+    `words` is the length of the shorter one.
+    """
+    fewest = min(len(a), len(b))
+    kept = len(a & b)
+    dense = fewest * WORDS_PER_NUMBER >= words
+    if fewest >= FEWEST and dense and kept < KEPT_IN_TEMPLATE * fewest:
+        return True
+    if words >= LONG or (fewest >= FEWEST and kept >= KEPT_IN_VERSION * fewest):
+        return False
+    return None

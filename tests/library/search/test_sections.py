@@ -128,8 +128,7 @@ def test_a_question_of_common_words_finds_nothing_that_stands_out(example_librar
 
 
 def test_directed_scores_are_the_plain_loop() -> None:
-    from longmatch.matching.chance import corrected, interpolation
-    from longmatch.matching.levels import directed_group_scores
+    from longmatch.matching.levels import corrected, directed_group_scores, interpolation
     from longmatch.ragged import unit_rows
 
     chance = np.random.default_rng(0)

@@ -9,7 +9,7 @@ import pytest
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
 from longmatch.lexical.matcher import tfidf_matcher
-from longmatch.matching.reranking import rerank
+from longmatch.matching.matcher import rerank
 from longmatch.models.llm.chat import MODEL, URL
 from longmatch.models.llm.matcher import settle
 from longmatch.models.loading import load

@@ -25,7 +25,7 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lexical.background import FREQUENCIES, TermBackground
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, terms_of
 from longmatch.lexical.weights import Frequencies
-from longmatch.matching.chance import Background
+from longmatch.matching.levels import Background
 from longmatch.ragged import Floats, unit_rows
 
 COMMON_WORDS = 100  # of general text

@@ -26,8 +26,7 @@ from longmatch.lab.evaluation.protocols import PROTOCOLS, ActiveProtocols, Proto
 from longmatch.lab.evaluation.result_rows import ResultRow
 from longmatch.lab.evaluation.runs import EvaluationSetup, ShowProgress, run_model
 from longmatch.lab.evaluation.scoring.pairs import FIRST_STAGES, FirstStage, Reranking
-from longmatch.matching.matcher import Matcher, Progress
-from longmatch.matching.reranking import DEPTH
+from longmatch.matching.matcher import DEPTH, Matcher, Progress
 from longmatch.models.loading import load
 from longmatch.models.registry import models
 from longmatch.parallel import use_processes

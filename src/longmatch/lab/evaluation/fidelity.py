@@ -23,8 +23,7 @@ from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.store.digests import code_digest
 from longmatch.matching.match import Match, Passage
-from longmatch.matching.matcher import Matcher, Progress
-from longmatch.matching.pair_matcher import PairMatcher
+from longmatch.matching.matcher import Matcher, PairMatcher, Progress
 
 SHARE = 0.1  # of a document's sentences
 DRAWS = 5  # of random sentences

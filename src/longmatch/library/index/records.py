@@ -19,7 +19,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.lexical.terms import Hashes
 from longmatch.library.row_cache import StoredSentences
 from longmatch.library.rows import RECORD_COLUMNS, DocumentRow, schema_for
-from longmatch.matching.chance import SIZES
+from longmatch.matching.levels import SIZES
 from longmatch.matching.sentences import Sentences
 
 Array = npt.NDArray[Any]

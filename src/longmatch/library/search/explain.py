@@ -12,12 +12,11 @@ from longmatch.lexical.terms import Hashes
 from longmatch.library.errors import LibraryError
 from longmatch.matching.hits import Hit, Hits, SameDocument
 from longmatch.matching.match import Alignment
-from longmatch.matching.matcher import Matcher, Progress
-from longmatch.matching.reranking import rerank
+from longmatch.matching.matcher import Matcher, Progress, rerank
 from longmatch.matching.wording import NoVerdict
 from longmatch.ragged import Floats
 from longmatch.reuse.reuse import VERSION, find_reuse
-from longmatch.reuse.shingles import shingles
+from longmatch.reuse.words import shingles
 
 PASSAGES = 3  # shown for each hit
 MOST = 5  # entries that are set apart

@@ -12,9 +12,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lexical.matcher import LexicalEncoding, tfidf_matcher
 from longmatch.matching.hits import Hit, Hits
 from longmatch.matching.match import Coverage, Match
-from longmatch.matching.matcher import Progress, Scores, is_same
-from longmatch.matching.pair_matcher import PairMatcher, Pairs
-from longmatch.matching.reranking import rerank, scores_with
+from longmatch.matching.matcher import PairMatcher, Pairs, Progress, Scores, is_same, rerank, scores_with
 from longmatch.models.llm.chat import Chat, ModelAddress
 from longmatch.models.llm.excerpt import Excerpt, excerpt, linked_passages
 from longmatch.models.llm.judge import ANSWER_TOKENS, Judge, Tally, messages

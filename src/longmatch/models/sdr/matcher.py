@@ -9,8 +9,7 @@ from longmatch.default.statistics import background_of
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.matching.align import Evidence, alignments, merge
-from longmatch.matching.chance import SIZES
-from longmatch.matching.levels import SentenceVectors, group_scores
+from longmatch.matching.levels import SIZES, SentenceVectors, group_scores
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors

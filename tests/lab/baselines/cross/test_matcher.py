@@ -12,7 +12,7 @@ from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.baselines.cross.encoder import margins
 from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection
-from longmatch.matching.reranking import rerank
+from longmatch.matching.matcher import rerank
 from longmatch.models.loading import load
 from longmatch.units import tokenize
 from tests.lab.baselines.cross.tiny_cross import tiny_matcher

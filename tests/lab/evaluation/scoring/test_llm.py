@@ -11,7 +11,7 @@ from longmatch.documents.document import Document
 from longmatch.lab.evaluation.evaluate import evaluate
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lexical.matcher import tfidf_matcher
-from longmatch.matching.reranking import scores_with
+from longmatch.matching.matcher import scores_with
 from longmatch.models.llm.matcher import LlmMatcher
 from tests.lab.evaluation.conftest import TEXTS
 from tests.models.llm.chat_server import Answer, ChatServer, serve

@@ -19,7 +19,7 @@ from longmatch.lab.store.layer import Array, Arrays, DocumentLayer, Layer, Shape
 from longmatch.lab.store.tokens import NO_SENTENCE, TokenLayer, restore_tokens
 from longmatch.lexical.form import content_words
 from longmatch.lexical.terms import Split, Stream, terms_of
-from longmatch.matching.chance import SIZES, Background
+from longmatch.matching.levels import SIZES, Background
 from longmatch.matching.sentence_vectors import vectors_of_tokens
 from longmatch.matching.sentences import Sentences
 from longmatch.ragged import as_numbers
@@ -106,7 +106,7 @@ class ExpectationLayer(Layer):
         return {
             "background": tensors_digest([torch.from_numpy(self.background.vectors)]),
             "kinds": self.background.kinds,
-            "code": code_digest("matching/chance.py"),
+            "code": code_digest("matching/levels.py"),
         }
 
     @property

@@ -5,8 +5,7 @@ from longmatch.lab.evaluation.encodings.vectors import VectorEncoder
 from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
 from longmatch.lab.evaluation.scoring.scorer import InMemoryScorer, Scorer
 from longmatch.lab.evaluation.scoring.vector import VectorScorer
-from longmatch.matching.matcher import Matcher
-from longmatch.matching.pair_matcher import PairMatcher
+from longmatch.matching.matcher import Matcher, PairMatcher
 from longmatch.models.registry import declaration_of
 from longmatch.models.sdr.matcher import SdrMatcher
 

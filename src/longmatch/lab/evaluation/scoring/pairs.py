@@ -22,8 +22,7 @@ from longmatch.lab.store.files import StoredLayer
 from longmatch.lab.store.layer import Layer
 from longmatch.lab.store.tokens import TokenLayer, restore_tokens
 from longmatch.lexical.matcher import bm25_matcher
-from longmatch.matching.pair_matcher import PairMatcher
-from longmatch.matching.reranking import DEPTH, average_ranks
+from longmatch.matching.matcher import DEPTH, PairMatcher, average_ranks
 from longmatch.models.loading import load
 from longmatch.units import Tokens
 
