@@ -132,7 +132,7 @@ def test_documents_are_taken_together_until_the_room_is_full(lengths, rows):
     assert all(last == first + 1 or offsets[last] - offsets[first] <= rows for first, last in runs)
 
 
-def unit_rows(rows: int, width: int, seed: int) -> np.ndarray:
+def drawn_rows(rows: int, width: int, seed: int) -> np.ndarray:
     drawn = np.random.default_rng(seed).normal(size=(rows, width)).astype(np.float32)
     return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
@@ -147,7 +147,7 @@ def test_the_expected_maximum_worked_by_hand():
 
 
 def test_the_expected_maximum_is_that_of_many_draws():
-    background, vectors = unit_rows(200, 8, seed=0), unit_rows(5, 8, seed=1)
+    background, vectors = drawn_rows(200, 8, seed=0), drawn_rows(5, 8, seed=1)
     expected = Background(background).expectations(vectors)
     cosines = vectors @ background.T
     for column, size in enumerate(SIZES[:5]):
@@ -157,7 +157,7 @@ def test_the_expected_maximum_is_that_of_many_draws():
 
 
 def test_expectations_rise_with_the_number_of_sentences_and_do_not_depend_on_slices():
-    background, vectors = Background(unit_rows(100, 8, seed=0)), unit_rows(7, 8, seed=1)
+    background, vectors = Background(drawn_rows(100, 8, seed=0)), drawn_rows(7, 8, seed=1)
     expected = background.expectations(vectors)
     assert expected.shape == (7, len(SIZES))
     assert (np.diff(expected, axis=1) > -1e-6).all()
@@ -166,7 +166,7 @@ def test_expectations_rise_with_the_number_of_sentences_and_do_not_depend_on_sli
 
 
 def test_a_sentence_is_compared_with_the_kind_of_text_that_offers_it_most():
-    kinds, vectors = [unit_rows(50, 8, seed=seed) for seed in (0, 1, 2)], unit_rows(6, 8, seed=3)
+    kinds, vectors = [drawn_rows(50, 8, seed=seed) for seed in (0, 1, 2)], drawn_rows(6, 8, seed=3)
     each = np.stack([Background(kind).expectations(vectors) for kind in kinds])
     assert len(np.unique(each[:, :, -1].argmax(0))) > 1
     found = Background(np.concatenate(kinds), kinds=3).expectations(vectors, rows=4)
@@ -193,8 +193,11 @@ def test_a_corrected_cosine_is_0_at_chance_and_1_for_the_same_sentence():
 
 
 def test_a_background_is_carried_along_by_the_map_that_other_sentences_took():
-    rows, turn = unit_rows(400, 8, seed=2), np.linalg.qr(np.eye(8) + 0.3 * unit_rows(8, 8, seed=3)).Q.astype(np.float32)
-    background = Background(unit_rows(50, 8, seed=4), kinds=5)
+    rows, turn = (
+        drawn_rows(400, 8, seed=2),
+        np.linalg.qr(np.eye(8) + 0.3 * drawn_rows(8, 8, seed=3)).Q.astype(np.float32),
+    )
+    background = Background(drawn_rows(50, 8, seed=4), kinds=5)
     carried = background.carried(rows, rows @ turn, ridge=1e-6)
     assert np.allclose(carried.vectors, background.vectors @ turn, atol=1e-3)
     assert carried.kinds == 5

@@ -361,17 +361,17 @@ def changed(before: list[str], after: list[str]) -> list[tuple[str, str, str, st
     return [(cell.row, cell.column, cell.before, cell.after) for cell in table.cells]
 
 
-def edited(old: str, new: str) -> list[str]:
+def cells(old: str, new: str) -> list[str]:
     return [row.replace(old, new) for row in TABLE]
 
 
 @pytest.mark.parametrize(
     ("after", "cells"),
     [
-        (edited("£85", "£58"), [("Storage", "Price", "£85", "£58")]),
-        (edited("Storage", "Storages"), [("Storages", "Item", "Storage", "Storages")]),
-        (edited("Price", "Cost"), [("Item", "Cost", "Price", "Cost")]),
-        (edited("£5 ", " "), [("Hosting", "Price", "£5", "")]),
+        (cells("£85", "£58"), [("Storage", "Price", "£85", "£58")]),
+        (cells("Storage", "Storages"), [("Storages", "Item", "Storage", "Storages")]),
+        (cells("Price", "Cost"), [("Item", "Cost", "Price", "Cost")]),
+        (cells("£5 ", " "), [("Hosting", "Price", "£5", "")]),
         ([*TABLE, "Travel | | mile"], [("Travel", "Item", "", "Travel"), ("Travel", "Unit", "", "mile")]),
         (
             TABLE[:3],
@@ -408,13 +408,13 @@ def test_tables_that_were_added_or_are_gone_are_told_apart():
 
 def test_each_table_is_compared_with_the_one_it_was():
     """Of two tables of one section with new numbers, none is mistaken for the other."""
-    a = priced(TABLE, edited("£", "$"))
-    b = priced(edited("£85", "£86"), edited("£", "$"), id="b")
+    a = priced(TABLE, cells("£", "$"))
+    b = priced(cells("£85", "£86"), cells("£", "$"), id="b")
     ((cell,),) = (table.cells for table in revise(a, b).tables)
     assert (cell.before, cell.after) == ("£85", "£86")
 
 
 def test_a_change_is_listed_in_json():
-    told = VersionChanges.of(revise(priced(TABLE), priced(edited("£950", "£9,500"), id="b"))).model_dump()["tables"]
+    told = VersionChanges.of(revise(priced(TABLE), priced(cells("£950", "£9,500"), id="b"))).model_dump()["tables"]
     cell = {"row": "Analyst", "column": "Price", "before": "£950", "after": "£9,500"}
     assert told == [{"section": "Schedule 1", "status": "changed", "cells": [cell]}]

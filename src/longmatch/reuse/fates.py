@@ -17,8 +17,7 @@ import numpy as np
 from longmatch.reuse.align import STRONG, Block, align, heaviest_chain, once, without_strays
 from longmatch.reuse.passages import SEED, shared_passages
 from longmatch.reuse.section_matching import Group
-from longmatch.reuse.text_units import TextUnits
-from longmatch.reuse.version import Version
+from longmatch.reuse.version import TextUnits, Version
 from longmatch.reuse.words import PER_WORD, Flags, Ints, Words, shingles
 
 Side = Literal["before", "after"]
@@ -164,8 +163,6 @@ def _unpaired_blocks(text: TextUnits, free: Flags) -> dict[tuple[int, ...], list
 
 def _block_starts(text: TextUnits) -> list[int]:
     return [n for n, unit in enumerate(text.units) if n == 0 or unit.block != text.units[n - 1].block]
-
-
 
 
 def moved_chapters(b: Version, groups: Sequence[Group], staying: Collection[Group]) -> list[MovedChapter]:

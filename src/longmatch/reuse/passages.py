@@ -204,8 +204,6 @@ def _holds(shared: Shared, chain: _Chain) -> bool:
     return inside_a and shared.b0 <= first.j and chain.b_end <= shared.b1
 
 
-
-
 def exact_runs(a: Ints, b: Ints, least: int, most: int = MOST) -> Runs:
     """All runs of at least `least` words, sorted by their place in a, then in b.
 

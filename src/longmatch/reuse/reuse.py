@@ -1,4 +1,11 @@
-"""How much of each of two documents stands in the other, word for word or nearly, and what that makes the two."""
+"""How much of each of two documents stands in the other, word for word or nearly, and what that makes the two.
+
+Whether two documents are copies: every visible character of one is in the other, in the same order.
+
+White space, ligatures and the hyphenation at line ends do not count. Text, tables and footnotes are compared each by
+themselves, as formats put notes and tables in other places. Plain text can give neither tables nor footnotes: those of
+the other file are not compared.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

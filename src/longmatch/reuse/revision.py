@@ -1,4 +1,9 @@
-"""How two versions of a text differ, section by section and word by word: added, removed, moved."""
+"""How two versions of a text differ, section by section and word by word: added, removed, moved.
+
+What changed in the tables of two versions, cell by cell: the row, the column, and what stood there before and after.
+
+Rows are matched in order where they are the same, then by their first cell, columns by the cells of the first row.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +19,7 @@ from longmatch.reuse.align import Block, align
 from longmatch.reuse.fates import Fates
 from longmatch.reuse.reuse import stated_title
 from longmatch.reuse.section_matching import Group, joined_groups, matched_groups
-from longmatch.reuse.text_units import TextUnits
-from longmatch.reuse.version import Version
+from longmatch.reuse.version import TextUnits, Version
 from longmatch.reuse.weaving import RevisedBlock, woven
 from longmatch.reuse.words import Ints, Vocabulary, visible
 
@@ -96,8 +100,6 @@ def revise(a: Document, b: Document) -> Revision:
     sections, tables = section_table(first, second, fates), table_changes(first, second, fates)
     titles = (a.title, b.title) if stated_title(a, b) != stated_title(b, a) else None
     return Revision(woven(first.units, second.units, fates), sections, tables, titles)
-
-
 
 
 def section_table(a: Version, b: Version, fates: Fates) -> tuple[SectionChange, ...]:
@@ -208,10 +210,6 @@ def _with_subsection(chapter: SectionChange, row: SectionChange) -> SectionChang
         moved=chapter.moved + row.moved,
         subsections=chapter.subsections + 1,
     )
-
-
-
-
 
 
 def table_changes(a: Version, b: Version, fates: Fates) -> tuple[TableChange, ...]:

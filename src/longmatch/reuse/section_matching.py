@@ -2,6 +2,11 @@
 
 Sections that are the same in both, in the same order, are matched at once. The others are assigned to each other so
 that their likenesses are largest together; among sections equally alike, those between the same neighbours win.
+
+How alike the sections of two versions are, for those that share rare words, headings or their place.
+
+Texts are compared by their words and pairs of words, headings by their words without the number: both by Dice's
+coefficient, each word weighted by how few sections have it. A heading that many sections have says little.
 """
 
 from collections import Counter, defaultdict
@@ -112,8 +117,6 @@ def _heaviest(found: Candidates, weights: Scores, height: int, width: int) -> In
     paired = columns < width
     codes: Ints = rows[paired] * width + columns[paired]
     return np.searchsorted(found.rows * width + found.columns, codes).astype(np.int64)
-
-
 
 
 def candidates(a: Version, b: Version, open_a: Ints, open_b: Ints, expected: Scores) -> Candidates:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from longmatch.reuse.align import Block
 from longmatch.reuse.fates import Fates
-from longmatch.reuse.text_units import TextUnits, Unit
+from longmatch.reuse.version import TextUnits, Unit
 
 Change = Literal["same", "added", "removed", "moved away", "moved here"]
 
