@@ -18,8 +18,7 @@ from longmatch.encoders.pretrained import checkpoint_errors
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.encoders.backbone import Precision, native_precision
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
-from longmatch.matching.matcher import Encoder, Progress, Scores
-from longmatch.matching.matcher import PairMatcher, Pairs
+from longmatch.matching.matcher import Encoder, PairMatcher, Pairs, Progress, Scores
 from longmatch.units import Tokens, tokenize
 
 

@@ -28,8 +28,7 @@ from longmatch.lab.encoders.flat import groups_within
 from longmatch.lab.encoders.ragged import segment_mean, segment_sum
 from longmatch.lab.explanation import explained_match, group_grid, nearest_evidence
 from longmatch.matching.align import Floats
-from longmatch.matching.levels import SIZES
-from longmatch.matching.levels import SentenceVectors, group_scores
+from longmatch.matching.levels import SIZES, SentenceVectors, group_scores
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import sentence_vectors
