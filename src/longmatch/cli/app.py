@@ -115,7 +115,9 @@ def _run() -> None:
 
 def _is_full_disk(error: BaseException | None) -> bool:
     """Whether the disk was full, whichever library noticed."""
-    while error is not None:
+    seen: list[BaseException] = []  # an error may be its own cause
+    while error is not None and error not in seen:
+        seen.append(error)
         if (isinstance(error, OSError) and error.errno == ENOSPC) or "No space left on device" in str(error):
             return True
         error = error.__cause__ or error.__context__

@@ -53,7 +53,7 @@ class WithRay(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse as usual, with the address filled in where it is left out."""
         given: list[str] = []
-        for word, following in zip(args, [*args[1:], "-"], strict=True):
+        for word, following in zip(args, [*args[1:], "-"], strict=False):  # shell completion gives none
             given += [word, AUTO] if word == "--ray" and following.startswith("-") else [word]
         return super().parse_args(ctx, given)
 

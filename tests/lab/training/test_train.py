@@ -180,7 +180,7 @@ def test_two_runs_do_not_share_a_folder_at_once(tiny: Train, tmp_path):
 def test_a_model_and_data_that_are_not_there_are_named(tmp_path, numbers):
     from longmatch.lab.training.train import train
 
-    with pytest.raises(LongmatchError, match=r"There is no model berta to train\. Name one of colde, sdr, "):
+    with pytest.raises(LongmatchError, match=r"There is no model berta to train\. Name one of sdr, colde, "):
         train("berta", numbers, tmp_path / "out")
     with pytest.raises(LongmatchError, match=r"There is no recipe tests\.nowhere:Recipe"):
         train("tests.nowhere:Recipe", numbers, tmp_path / "out")
