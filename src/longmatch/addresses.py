@@ -5,7 +5,7 @@ address is opened when its name is used, and one in the laboratory needs `pip in
 """
 
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 from longmatch.errors import LongmatchError
 
@@ -45,14 +45,14 @@ def resolve(address: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
-        raise lab_is_missing(error) from error
+        raise_missing(error)
 
 
-def lab_is_missing(error: ModuleNotFoundError) -> Exception:
-    """One sentence where a library of the laboratory is not installed; any other error as it is."""
+def raise_missing(error: ModuleNotFoundError) -> NoReturn:
+    """Raise one sentence where a library of the laboratory is not installed; any other error as it is."""
     missing = (error.name or "").partition(".")[0]
     if missing not in LIBRARIES_OF_LAB:
-        return error
-    return LongmatchError(
+        raise error
+    raise LongmatchError(
         f"This needs {missing}, which comes with the laboratory. Install it: pip install 'longmatch[lab]'."
-    )
+    ) from error

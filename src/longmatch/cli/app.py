@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from longmatch.addresses import COMMANDS, lab_is_missing, resolve
+from longmatch.addresses import COMMANDS, raise_missing, resolve
 from longmatch.cli.compare import compare
 from longmatch.cli.index import index
 from longmatch.cli.interrupt import INTERRUPTED, leave_interrupted, raised_interrupts
@@ -89,7 +89,7 @@ def _run() -> None:
             try:
                 app()
             except ModuleNotFoundError as error:  # a command of the laboratory imports its libraries when it is called
-                raise lab_is_missing(error) from error
+                raise_missing(error)
     except LongmatchError as error:
         warn(error)
         raise SystemExit(2) from None
@@ -115,9 +115,7 @@ def _run() -> None:
 
 def _is_full_disk(error: BaseException | None) -> bool:
     """Whether the disk was full, whichever library noticed."""
-    seen: list[BaseException] = []  # an error may be its own cause
-    while error is not None and error not in seen:
-        seen.append(error)
+    while error is not None:
         if (isinstance(error, OSError) and error.errno == ENOSPC) or "No space left on device" in str(error):
             return True
         error = error.__cause__ or error.__context__
