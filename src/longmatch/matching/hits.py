@@ -9,7 +9,7 @@ from longmatch.documents.paragraph_kinds import parents
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, Passage
 from longmatch.matching.wording import NoVerdict, label, likelihood, ranking_remarks
-from longmatch.reuse.reuse import are_copies
+from longmatch.reuse.reuse import not_compared
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -141,7 +141,7 @@ class Hits(Ordered[Hit]):
     @classmethod
     def of(cls, query: Document, hits: Iterable[Hit]) -> "Hits":
         """The hits of a ranking, those labelled that are copies of the query."""
-        return cls(replace(hit, relation="copy") if are_copies(query, hit.document) else hit for hit in hits)
+        return cls(hit if not_compared(query, hit.document) is None else replace(hit, relation="copy") for hit in hits)
 
     @property
     def remarks(self) -> list[str]:

@@ -6,13 +6,13 @@ exactly.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from longmatch.reuse.words import Hashes, Ints, shingles
+from longmatch.reuse.words import Hashes, Ints, numbered, shingles
 
 ANCHORS = (6, 3, 1)  # words, the most distinctive first
 SMALL = 4096  # cells that are aligned exactly
@@ -27,15 +27,6 @@ class Block(NamedTuple):
     length: int
 
 
-class _Gap(NamedTuple):
-    """The words between two blocks: a[a0:a1] and b[b0:b1]."""
-
-    a0: int
-    a1: int
-    b0: int
-    b1: int
-
-
 def align(a: Ints, b: Ints) -> list[Block]:
     """The words that stand in both in the same order, as blocks in that order.
 
@@ -43,18 +34,36 @@ def align(a: Ints, b: Ints) -> list[Block]:
     [Block(i=0, j=0, length=2), Block(i=3, j=3, length=2)]
     """
     blocks: list[Block] = []
-    gaps = [_Gap(0, len(a), 0, len(b))]
+    gaps = [(0, len(a), 0, len(b))]
     while gaps:
-        gap, ends = _trimmed(a, b, gaps.pop())
-        blocks += ends
-        own, other = a[gap.a0 : gap.a1], b[gap.b0 : gap.b1]
+        a0, a1, b0, b1 = gaps.pop()
+        head = _agreeing(a[a0:a1], b[b0:b1])
+        tail = _agreeing(a[a0 + head : a1][::-1], b[b0 + head : b1][::-1])
+        blocks += [Block(a0, b0, head), Block(a1 - tail, b1 - tail, tail)]
+        a0, a1, b0, b1 = a0 + head, a1 - tail, b0 + head, b1 - tail
+        own, other = a[a0:a1], b[b0:b1]
         if len(own) * len(other) <= SMALL:
             found = _longest_common(own.tolist(), other.tolist())
-            blocks += [Block(gap.a0 + i, gap.b0 + j, length) for i, j, length in found]
-        elif anchors := [Block(gap.a0 + i, gap.b0 + j, length) for i, j, length in _anchors(own, other)]:
-            blocks += anchors
-            gaps += _between(anchors, gap)
-    return _joined(sorted(blocks))
+        elif found := _anchors(own, other):
+            around = [Block(0, 0, 0), *found, Block(len(own), len(other), 0)]
+            gaps += [(a0 + x.i + x.length, a0 + y.i, b0 + x.j + x.length, b0 + y.j) for x, y in pairwise(around)]
+        blocks += [Block(a0 + i, b0 + j, length) for i, j, length in found]
+    joined: list[Block] = []  # those that touch made one
+    for block in sorted(block for block in blocks if block.length):
+        if joined and joined[-1].i + joined[-1].length == block.i and joined[-1].j + joined[-1].length == block.j:
+            joined[-1] = joined[-1]._replace(length=joined[-1].length + block.length)
+        else:
+            joined.append(block)
+    return joined
+
+
+def equal_places(a: Iterable[Hashable], b: Iterable[Hashable]) -> list[tuple[int, int]]:
+    """Where the same things stand in two sequences, in the same order: their places in both.
+
+    >>> equal_places("abcd", "axcd")
+    [(0, 0), (2, 2), (3, 3)]
+    """
+    return [(i + n, j + n) for i, j, length in align(*numbered(a, b)) for n in range(length)]
 
 
 def without_strays(blocks: Sequence[Block], a_words: int, b_words: int, strong: int = STRONG) -> list[Block]:
@@ -77,15 +86,6 @@ def without_strays(blocks: Sequence[Block], a_words: int, b_words: int, strong: 
         kept += [block] if length else []
         waiting, before = [], block
     return kept
-
-
-def _trimmed(a: Ints, b: Ints, gap: _Gap) -> tuple[_Gap, list[Block]]:
-    """The gap without the words that both sides begin and end with, and those words."""
-    a0, a1, b0, b1 = gap
-    head = _agreeing(a[a0:a1], b[b0:b1])
-    tail = _agreeing(a[a0 + head : a1][::-1], b[b0 + head : b1][::-1])
-    ends = [Block(a0, b0, head), Block(a1 - tail, b1 - tail, tail)]
-    return _Gap(a0 + head, a1 - tail, b0 + head, b1 - tail), [end for end in ends if end.length]
 
 
 def _agreeing(a: Ints, b: Ints) -> int:
@@ -139,7 +139,9 @@ def once(values: Hashes) -> tuple[Hashes, Ints]:
 
 
 def runs_in_step(i: Ints, j: Ints, length: int) -> list[Block]:
-    """Matching places of runs of `length`, sorted by i, with those that follow each other joined."""
+    """Matching places of runs of `length`, in order, with those that follow each other joined."""
+    if not len(i):
+        return []
     starts = np.flatnonzero(np.concatenate([[True], (np.diff(i) != 1) | (np.diff(j) != 1)]))
     lengths = np.diff(np.append(starts, len(i))) + length - 1
     return [Block(*block) for block in zip(i[starts].tolist(), j[starts].tolist(), lengths.tolist(), strict=True)]
@@ -151,64 +153,28 @@ def heaviest_chain(blocks: Sequence[Block]) -> list[Block]:
     >>> heaviest_chain([Block(0, 5, 2), Block(3, 0, 4), Block(9, 6, 1)])
     [Block(i=3, j=0, length=4), Block(i=9, j=6, length=1)]
     """
-    ends = sorted({block.j for block in blocks})
-    best = _PrefixMaximum(len(ends))  # over the blocks so far, by their place in b
+    ends: list[tuple[int, int, int]] = []  # of the best chains so far: place in b, weight, last block; all rise
     before: list[int] = []
     for number, block in enumerate(blocks):
-        place = bisect_left(ends, block.j)
-        weight, previous = best.below(place)
+        place = bisect_left(ends, (block.j,))
+        _, weight, previous = ends[place - 1] if place else (0, 0, -1)
+        weight += block.length
         before.append(previous)
-        best.put(place, weight + block.length, number)
-    chain: list[int] = []
-    number = best.below(len(ends))[1]
+        beaten = place
+        while beaten < len(ends) and ends[beaten][1] <= weight:
+            beaten += 1
+        if beaten > place or place == len(ends) or ends[place][0] > block.j:
+            ends[place:beaten] = [(block.j, weight, number)]
+    number = ends[-1][2] if ends else -1
+    chain: list[Block] = []
     while number >= 0:
-        chain.append(number)
+        chain.append(blocks[number])
         number = before[number]
-    return list(_cut(blocks[number] for number in reversed(chain)))
-
-
-class _PrefixMaximum:
-    """A Fenwick tree of the largest weight below a place, and whose it is."""
-
-    def __init__(self, size: int) -> None:
-        self._tree = [(0, -1)] * (size + 1)
-
-    def below(self, place: int) -> tuple[int, int]:
-        found = (0, -1)
-        while place > 0:
-            found = max(found, self._tree[place])
-            place -= place & -place
-        return found
-
-    def put(self, place: int, weight: int, owner: int) -> None:
-        place += 1
-        while place < len(self._tree):
-            self._tree[place] = max(self._tree[place], (weight, owner))
-            place += place & -place
-
-
-def _cut(chain: Iterator[Block]) -> Iterator[Block]:
-    """The blocks without the words that the one before them has already."""
+    found: list[Block] = []
     a_end = b_end = 0
-    for i, j, length in chain:
-        over = max(0, a_end - i, b_end - j)
+    for i, j, length in reversed(chain):
+        over = max(0, a_end - i, b_end - j)  # words that the one before has already
         if length > over:
-            yield Block(i + over, j + over, length - over)
+            found.append(Block(i + over, j + over, length - over))
             a_end, b_end = i + length, j + length
-
-
-def _between(anchors: Sequence[Block], gap: _Gap) -> list[_Gap]:
-    """The gaps before, between and after anchors."""
-    outer = [Block(gap.a0, gap.b0, 0), *anchors, Block(gap.a1, gap.b1, 0)]
-    return [_Gap(x.i + x.length, y.i, x.j + x.length, y.j) for x, y in pairwise(outer)]
-
-
-def _joined(blocks: Sequence[Block]) -> list[Block]:
-    """Blocks in order, those that touch made one."""
-    joined: list[Block] = []
-    for block in blocks:
-        if joined and joined[-1].i + joined[-1].length == block.i and joined[-1].j + joined[-1].length == block.j:
-            joined[-1] = joined[-1]._replace(length=joined[-1].length + block.length)
-        else:
-            joined.append(block)
-    return joined
+    return found

@@ -1,26 +1,13 @@
 """Seed and extend: exact runs of words that lie in step become one passage, across the words changed between them."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from longmatch.reuse.align import Block, align
+from longmatch.reuse.align import Block, align, runs_in_step
 from longmatch.reuse.words import PER_WORD, Ints, Words, occurrence_ranks, shingles
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Runs of the same words: `length` words from a[i] and from b[j], none of which can be longer."""
-
-    i: Ints
-    j: Ints
-    length: Ints
-
-    def __len__(self) -> int:
-        return len(self.i)
-
 
 MOST = 8  # places of the other text that a run is looked for in: of a line repeated a thousand times, those in step
 SEED, CHARACTER_SEED = 4, 6  # words, or Chinese characters, in a row that a passage begins with
@@ -62,44 +49,37 @@ def shared_passages(a: Words, b: Words, fewest: int = FEWEST) -> list[Shared]:
     seed = SEED if unit == 1 else CHARACTER_SEED
     chains = _chains(exact_runs(a.ids, b.ids, seed), GAP * unit)
     found: list[Shared] = []
-    for chain in sorted(chains, key=lambda chain: (-chain.length, chain.blocks[0])):  # what a longer one holds is known
+    for chain in sorted(chains, key=lambda chain: (-chain.length, chain.blocks[0])):
         if 2 * chain.length < min(fewest, 4 * SEED) * unit:
             break
-        if not any(_holds(shared, chain) for shared in found[:LONGEST]):
+        first = chain.blocks[0]
+        known = any(
+            shared.a0 <= first.i and chain.a_end <= shared.a1 and shared.b0 <= first.j and chain.b_end <= shared.b1
+            for shared in found[:LONGEST]
+        )
+        if not known:
             found += _dense(chain.blocks, a.ids, b.ids, fewest * unit)
     return sorted(found, key=lambda shared: (shared.a0, shared.b0))
 
 
-@dataclass
 class _Chain:
     """Exact runs in step, and how many words they hold."""
 
-    blocks: list[Block]
-    length: int
-    a_end: int = field(init=False)
-    b_end: int = field(init=False)
+    def __init__(self, run: Block) -> None:
+        self.blocks: list[Block] = []
+        self.length = self.a_end = self.b_end = 0
+        self.add(run)
 
-    def __post_init__(self) -> None:
-        self._end()
-
-    def _end(self) -> None:
-        last = self.blocks[-1]
-        self.a_end, self.b_end = last.i + last.length, last.j + last.length
-
-    def distance(self, i: int, j: int) -> int:
-        """The words between its end and a run, on the side that has more."""
-        return max(i - self.a_end, j - self.b_end)
-
-    def add(self, block: Block) -> None:
+    def add(self, run: Block) -> None:
         """Go on with a run, without the words of it that it has already."""
-        over = max(0, self.a_end - block.i, self.b_end - block.j)
-        if block.length > over:
-            self.blocks.append(Block(block.i + over, block.j + over, block.length - over))
-            self.length += block.length - over
-            self._end()
+        over = max(0, self.a_end - run.i, self.b_end - run.j)
+        if run.length > over:
+            self.blocks.append(Block(run.i + over, run.j + over, run.length - over))
+            self.length += run.length - over
+            self.a_end, self.b_end = run.i + run.length, run.j + run.length
 
 
-def _chains(runs: Runs, gap: int) -> list[_Chain]:
+def _chains(runs: Sequence[Block], gap: int) -> list[_Chain]:
     """Join runs that lie within `gap` words of each other in both texts, each with the nearest before it.
 
     Chains are looked up by their shift between the texts, which a gap changes by its own length at most; so every run
@@ -107,68 +87,26 @@ def _chains(runs: Runs, gap: int) -> list[_Chain]:
     """
     chains: list[_Chain] = []
     by_shift: dict[int, _Chain] = {}
-    for i, j, length in zip(runs.i.tolist(), runs.j.tolist(), runs.length.tolist(), strict=True):
-        place = (i - j) // gap
-        nearby = (by_shift.get(place + step) for step in (-1, 0, 1))
-        near = [chain for chain in nearby if chain and _continues(chain, i, j, length, gap)]
-        if near:
-            chain = min(near, key=lambda chain: chain.distance(i, j))
-            chain.add(Block(i, j, length))
-        else:
-            current = by_shift.get(place)
-            if current and current.a_end >= i and current.length > length:
-                chains.append(_Chain([Block(i, j, length)], length))  # a weaker run beside one that still goes on
+    for run in runs:
+        place = (run.i - run.j) // gap
+        chain, nearest = None, gap + 1
+        for near in (by_shift.get(place + step) for step in (-1, 0, 1)):
+            if near is None or near.blocks[-1].i > run.i:
                 continue
-            chain = _Chain([Block(i, j, length)], length)
+            over = max(near.a_end - run.i, near.b_end - run.j)
+            distance = max(run.i - near.a_end, run.j - near.b_end)  # on the side that has more words between
+            if over < run.length and over <= gap and distance < nearest:
+                chain, nearest = near, distance
+        if chain is not None:
+            chain.add(run)
+        else:
+            chain = _Chain(run)
             chains.append(chain)
+            current = by_shift.get(place)
+            if current and current.a_end >= run.i and current.length > run.length:
+                continue  # a weaker run beside one that still goes on
         by_shift[(chain.a_end - chain.b_end) // gap] = chain
     return chains
-
-
-def _continues(chain: _Chain, i: int, j: int, length: int, gap: int) -> bool:
-    over = max(chain.a_end - i, chain.b_end - j)
-    return over < length and over <= gap and chain.distance(i, j) <= gap and chain.blocks[-1].i <= i
-
-
-def _extended(blocks: Sequence[Block], a: Ints, b: Ints) -> Shared:
-    """The passage from the first exact run to the last, and on at both ends while most words are the same."""
-    filled = list(_filled(blocks, a, b))
-    first, last = filled[0], filled[-1]
-    a1, b1 = last.i + last.length, last.j + last.length
-    back = _reach(a[: first.i][::-1], b[: first.j][::-1])
-    on = _reach(a[a1:], b[b1:])
-    ends_before = [Block(first.i - at - 1, first.j - at - 1, 1) for at in reversed(back)]
-    ends_after = [Block(a1 + at, b1 + at, 1) for at in on]
-    all_blocks = (*ends_before, *filled, *ends_after)
-    first, last = all_blocks[0], all_blocks[-1]
-    return Shared(first.i, last.i + last.length, first.j, last.j + last.length, all_blocks)
-
-
-def _filled(blocks: Sequence[Block], a: Ints, b: Ints) -> Iterator[Block]:
-    """The exact runs, and the words between them that are the same."""
-    a_end, b_end = blocks[0].i, blocks[0].j
-    for block in blocks:
-        if block.i > a_end and block.j > b_end:
-            inner = align(a[a_end : block.i], b[b_end : block.j])
-            yield from (Block(a_end + i, b_end + j, length) for i, j, length in inner)
-        yield block
-        a_end, b_end = block.i + block.length, block.j + block.length
-
-
-def _reach(a: Ints, b: Ints) -> list[int]:
-    """The words that agree, place by place, up to where changes prevail."""
-    same = (a[: 4 * GAP * PER_WORD] == b[: len(a)][: 4 * GAP * PER_WORD]) if len(a) <= len(b) else None
-    if same is None:
-        return _reach(b, a)
-    balance = np.cumsum(np.where(same, 1, -1))
-    if not len(balance):
-        return []
-    falls = np.flatnonzero(np.maximum.accumulate(np.maximum(balance, 0)) - balance >= GIVE_UP)
-    balance = balance[: falls[0]] if len(falls) else balance
-    if not len(balance) or balance.max() <= 0:
-        return []
-    end = len(balance) - int(np.argmax(balance[::-1]))
-    return [int(at) for at in np.flatnonzero(same[:end])]
 
 
 def _dense(blocks: Sequence[Block], a: Ints, b: Ints, fewest: int) -> list[Shared]:
@@ -182,53 +120,57 @@ def _dense(blocks: Sequence[Block], a: Ints, b: Ints, fewest: int) -> list[Share
         if shared.unchanged >= UNCHANGED:
             found.append(shared)
         elif len(part) > 1:
-            cut = _widest_gap(part)
+            gaps = [max(y.i - x.i, y.j - x.j) - x.length for x, y in pairwise(part)]
+            middle = len(gaps) - 1
+            cut = min(range(len(gaps)), key=lambda n: (-gaps[n], abs(2 * n - middle))) + 1  # of equal ones the middle
             waiting += [part[:cut], part[cut:]]
     return found
 
 
-def _widest_gap(blocks: Sequence[Block]) -> int:
-    """The number of blocks before the widest gap; of equally wide ones, the gap nearest the middle.
-
-    >>> _widest_gap([Block(0, 0, 5), Block(9, 9, 5), Block(18, 18, 5), Block(27, 27, 5)])
-    2
+def _extended(blocks: Sequence[Block], a: Ints, b: Ints) -> Shared:
+    """The passage from the first exact run to the last, with the words between that are the same, and on at both ends
+    while most words are.
     """
-    gaps = [max(y.i - x.i, y.j - x.j) - x.length for x, y in pairwise(blocks)]
-    return min(range(len(gaps)), key=lambda n: (-gaps[n], abs(2 * n + 1 - len(gaps)))) + 1
+    filled: list[Block] = []
+    first = blocks[0]
+    a_end, b_end = first.i, first.j
+    for block in blocks:
+        if block.i > a_end and block.j > b_end:
+            inner = align(a[a_end : block.i], b[b_end : block.j])
+            filled += [Block(a_end + i, b_end + j, length) for i, j, length in inner]
+        filled.append(block)
+        a_end, b_end = block.i + block.length, block.j + block.length
+    back = _reach(a[: first.i][::-1], b[: first.j][::-1])
+    before = [Block(first.i - at - 1, first.j - at - 1, 1) for at in reversed(back)]
+    after = [Block(a_end + at, b_end + at, 1) for at in _reach(a[a_end:], b[b_end:])]
+    filled = [*before, *filled, *after]
+    first, last = filled[0], filled[-1]
+    return Shared(first.i, last.i + last.length, first.j, last.j + last.length, tuple(filled))
 
 
-def _holds(shared: Shared, chain: _Chain) -> bool:
-    """Whether a chain lies within a passage on both sides."""
-    first = chain.blocks[0]
-    inside_a = shared.a0 <= first.i and chain.a_end <= shared.a1
-    return inside_a and shared.b0 <= first.j and chain.b_end <= shared.b1
+def _reach(a: Ints, b: Ints) -> list[int]:
+    """The words that agree, place by place, up to where changes prevail."""
+    most = min(len(a), len(b), 4 * GAP * PER_WORD)
+    same = a[:most] == b[:most]
+    balance = np.cumsum(np.where(same, 1, -1))
+    falls = np.flatnonzero(np.maximum.accumulate(np.maximum(balance, 0)) - balance >= GIVE_UP)
+    balance = balance[: falls[0]] if len(falls) else balance
+    if balance.max(initial=0) <= 0:
+        return []
+    end = len(balance) - int(np.argmax(balance[::-1]))
+    places: list[int] = np.flatnonzero(same[:end]).tolist()
+    return places
 
 
-def exact_runs(a: Ints, b: Ints, least: int, most: int = MOST) -> Runs:
-    """All runs of at least `least` words, sorted by their place in a, then in b.
+def exact_runs(a: Ints, b: Ints, least: int, most: int = MOST) -> list[Block]:
+    """All runs of at least `least` words, none of which can be longer, sorted by their place in a, then in b.
 
     Time and memory grow with the texts: a run that stands in b more often than `most` is matched with those places
     that have as many before them as it has in a, so that copies stay in step.
 
-    >>> runs = exact_runs(np.array([1, 2, 3, 4, 9, 5]), np.array([8, 2, 3, 4, 5]), 2)
-    >>> list(zip(runs.i.tolist(), runs.j.tolist(), runs.length.tolist()))
-    [(1, 1, 3)]
+    >>> exact_runs(np.array([1, 2, 3, 4, 9, 5]), np.array([8, 2, 3, 4, 5]), 2)
+    [Block(i=1, j=1, length=3)]
     """
-    i, j = _seeds(a, b, least, most)
-    if not len(i):
-        return Runs(i, i, i)
-    order = np.lexsort((i, i - j))
-    i, j = i[order], j[order]
-    first = np.concatenate([[True], (np.diff(i) != 1) | (np.diff(i - j) != 0)])
-    starts = np.flatnonzero(first)
-    lengths = np.diff(np.append(starts, len(i))) + least - 1
-    i, j = i[starts], j[starts]
-    order = np.lexsort((j, i))
-    return Runs(i[order], j[order], lengths[order])
-
-
-def _seeds(a: Ints, b: Ints, least: int, most: int) -> tuple[Ints, Ints]:
-    """Where the runs of exactly `least` words stand in both."""
     own, other = shingles(a, least), shingles(b, least)
     order = np.argsort(other, kind="stable")
     ordered = other[order]
@@ -238,4 +180,6 @@ def _seeds(a: Ints, b: Ints, least: int, most: int) -> tuple[Ints, Ints]:
     ahead = np.clip(occurrence_ranks(own) - most // 2, 0, found - taken)
     i = np.repeat(np.arange(len(own)), taken)
     within = np.arange(len(i)) - np.repeat(np.cumsum(taken) - taken, taken)
-    return i, order[np.repeat(left + ahead, taken) + within]
+    j = order[np.repeat(left + ahead, taken) + within]
+    in_step = np.lexsort((i, i - j))
+    return sorted(runs_in_step(i[in_step], j[in_step], least))

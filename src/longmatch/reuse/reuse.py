@@ -7,7 +7,7 @@ themselves, as formats put notes and tables in other places. Plain text can give
 the other file are not compared.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
@@ -143,87 +143,62 @@ def find_reuse(a: Document, b: Document, is_common: IsCommon | None = None) -> R
 
 def reuse_of(a: Document, own: Words, b: Document, other: Words, is_common: IsCommon | None = None) -> Reuse:
     """The same, from the words of both, numbered alike."""
-    shared = [_Agreeing.of(found, own, other) for found in shared_passages(own, other)]
-    unit = PER_WORD if own.characters and other.characters else 1
-    passages = [_passage(found, own, other, a.readable, is_common) for found in shared]
-    counted = [found for found, passage in zip(shared, passages, strict=True) if not passage.common]
-    (all_a, reused_a, alike_a), (all_b, reused_b, alike_b) = (
-        (
-            _covered((found.range(side) for found in shared), size),
-            _covered((found.range(side) for found in counted), size),
-            _covered((found.places[side] for found in shared), size),
+    passages: list[ReusedPassage] = []
+    held, reused, alike = ([np.zeros(len(words), dtype=bool) for words in (own, other)] for _ in range(3))
+    for shared in shared_passages(own, other):
+        i, j, same = _agreeing(shared, own, other)
+        parts = slice(int(i[0]), int(i[-1]) + 1), slice(int(j[0]), int(j[-1]) + 1)
+        first, second = (
+            Span(int(words.starts[part.start]), int(words.ends[part.stop - 1]))
+            for part, words in zip(parts, (own, other), strict=True)
         )
-        for side, size in ((0, len(own)), (1, len(other)))
+        common = is_common is not None and is_common(first.of(a.readable))
+        for side, (part, places) in enumerate(zip(parts, (i, j), strict=True)):
+            held[side][part] = alike[side][places] = True
+            if not common:
+                reused[side][part] = True
+        runs = runs_in_step(i[same], j[same], 1)
+        same_a = tuple(Span(int(own.starts[run.i]), int(own.ends[run.i + run.length - 1])) for run in runs)
+        same_b = tuple(Span(int(other.starts[run.j]), int(other.ends[run.j + run.length - 1])) for run in runs)
+        longer = max(part.stop - part.start for part in parts)
+        passages.append(ReusedPassage(first, second, longer, int(same.sum()), same_a, same_b, common))
+    (held_a, held_b), (reused_a, reused_b), (alike_a, alike_b) = (
+        [int(words.sum()) for words in sides] for sides in (held, reused, alike)
     )
     if np.array_equal(own.ids, other.ids):  # too few words, it may be, for any passage
         alike_a = alike_b = len(own)
-    alike = alike_a + alike_b >= VERSION * (len(own) + len(other))
-    missing = not_compared(a, b) if alike else None
+    mostly_alike = alike_a + alike_b >= VERSION * (len(own) + len(other))
+    missing = not_compared(a, b) if mostly_alike else None
+    by_character = own.characters and other.characters
+    shorter = min(len(own), len(other)) // (PER_WORD if by_character else 1)
     return Reuse(
         passages=tuple(sorted(passages, key=lambda passage: (-passage.same, passage.a.start, passage.b.start))),
         words_a=len(own),
         words_b=len(other),
         reused_a=reused_a,
         reused_b=reused_b,
-        common_a=all_a - reused_a,
-        common_b=all_b - reused_b,
+        common_a=held_a - reused_a,
+        common_b=held_b - reused_b,
         alike_a=alike_a,
         alike_b=alike_b,
-        by_character=unit == PER_WORD,
+        by_character=by_character,
         copied=missing is not None,
         not_compared=missing or (),
-        one_template=of_one_template(own.numbers, other.numbers, min(len(own), len(other)) // unit),
+        one_template=of_one_template(own.numbers, other.numbers, shorter),
     )
 
 
-@dataclass(frozen=True)
-class _Agreeing:
-    """A shared passage, and which of its words have all their visible characters in common."""
+def _agreeing(passage: Shared, own: Words, other: Words) -> tuple[Ints, Ints, Flags]:
+    """The places in both texts of the words that are the same but for case and signs, and which agree in these too.
 
-    places: tuple[Ints, Ints]  # of the words that are the same but for case and signs, in both texts
-    same: Flags
-
-    @staticmethod
-    def of(passage: Shared, own: Words, other: Words) -> "_Agreeing":
-        """A sign before the first word or behind the last one may belong to the text around the passage."""
-        i, j, lengths = np.array(passage.blocks).T
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        i, j = np.repeat(i, lengths) + within, np.repeat(j, lengths) + within
-        same = own.agree(i, other, j)
-        kept = slice(int(not same[0]), len(i) - int(not same[-1])) if same[1:-1].any() else slice(None)
-        return _Agreeing((i[kept], j[kept]), same[kept])
-
-    def range(self, side: int) -> slice:
-        """All words of the passage."""
-        return slice(int(self.places[side][0]), int(self.places[side][-1]) + 1)
-
-    def spans(self, side: int, words: Words) -> tuple[Span, ...]:
-        """Where the words stand that are the same."""
-        i, j = (places[self.same] for places in self.places)
-        runs = runs_in_step(i, j, 1) if len(i) else []
-        ends = ((run[side], run[side] + run.length - 1) for run in runs)
-        return tuple(Span(int(words.starts[first]), int(words.ends[last])) for first, last in ends)
-
-
-def _passage(found: _Agreeing, a: Words, b: Words, text: str, is_common: IsCommon | None) -> ReusedPassage:
-    sides = [(found.range(side), words) for side, words in enumerate((a, b))]
-    first, second = (Span(int(words.starts[part.start]), int(words.ends[part.stop - 1])) for part, words in sides)
-    longer = max(part.stop - part.start for part, _ in sides)
-    common = is_common is not None and is_common(first.of(text))
-    return ReusedPassage(first, second, longer, int(found.same.sum()), found.spans(0, a), found.spans(1, b), common)
-
-
-def _covered(parts: Iterable[slice | Ints], words: int) -> int:
-    """How many words of a side are in any of some parts."""
-    mask = np.zeros(words, dtype=bool)
-    for part in parts:
-        mask[part] = True
-    return int(mask.sum())
-
-
-def are_copies(a: Document, b: Document) -> bool:
-    """Whether all is the same that the files of both can give."""
-    return not_compared(a, b) is not None
+    A sign before the first word or behind the last one may belong to the text around the passage.
+    """
+    i, j, lengths = np.array(passage.blocks).T
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    i, j = np.repeat(i, lengths) + within, np.repeat(j, lengths) + within
+    same = own.agree(i, other, j)
+    kept = slice(int(not same[0]), len(i) - int(not same[-1])) if same[1:-1].any() else slice(None)
+    return i[kept], j[kept], same[kept]
 
 
 def not_compared(a: Document, b: Document) -> tuple[Part, ...] | None:
@@ -232,8 +207,8 @@ def not_compared(a: Document, b: Document) -> tuple[Part, ...] | None:
         return None
     left_out: list[Part] = []
     for part in APART.values():
-        own, other = _parts(a, part), _parts(b, part)
-        if bool(own) != bool(other) and not _gives_parts(b if own else a):
+        own, other = ([p.of(each.readable) for p in each.paragraphs if APART.get(p.kind) == part] for each in (a, b))
+        if bool(own) != bool(other) and PurePath((b if own else a).source).suffix.lower() in _WITHOUT_PARTS:
             left_out.append(part)
         elif (_cells(own) != _cells(other)) if part == "tables" else not _agree("\n\n".join(own), "\n\n".join(other)):
             return None
@@ -248,42 +223,28 @@ def stated_title(document: Document, other: Document) -> str:
 
 def _text(document: Document) -> str:
     """Headings and paragraphs."""
-    return "\n\n".join(_lines(document))
-
-
-def _lines(document: Document) -> Iterator[str]:
+    lines: list[str] = []
     for section in document.sections:
-        yield section.heading
-        yield from (p.of(document.readable) for p in section.paragraphs if p.kind not in APART)
-
-
-def _parts(document: Document, part: Part) -> list[str]:
-    return [p.of(document.readable) for p in document.paragraphs if APART.get(p.kind) == part]
+        lines.append(section.heading)
+        lines += [p.of(document.readable) for p in section.paragraphs if p.kind not in APART]
+    return "\n\n".join(lines)
 
 
 def _cells(tables: list[str]) -> list[list[list[str]]]:
     return [[[visible(cell) for cell in row] for row in table_cells(table)] for table in tables]
 
 
-def _gives_parts(document: Document) -> bool:
-    return PurePath(document.source).suffix.lower() not in _WITHOUT_PARTS
-
-
 def _agree(a: str, b: str) -> bool:
     """Whether two texts have the same visible characters; a hyphen at a line end may be part of its word or not."""
-    if not _begin_alike(a, b):
+    # most versions differ soon, and need not be read whole; the last characters of a beginning may go with what follows
+    own, other = (visible(text[:OPENING]).replace("-", "") for text in (a, b))
+    certain = max(0, min(len(own), len(other)) - 8)
+    if own[:certain] != other[:certain]:
         return False
     if visible(a) == visible(b):
         return True
     if not BROKEN.search(a) and not BROKEN.search(b):
         return False
     vocabulary = Vocabulary()
-    own, other = (Words.of(text, [Span(0, len(text))], vocabulary) for text in (a, b))
-    return len(own) == len(other) and bool(own.agree(slice(None), other, slice(None)).all())
-
-
-def _begin_alike(a: str, b: str) -> bool:
-    """Whether two long texts may agree, by their beginnings: most versions differ soon, and need not be read whole."""
-    own, other = (visible(text[:OPENING]).replace("-", "") for text in (a, b))
-    certain = max(0, min(len(own), len(other)) - 8)  # the last ones may go with what follows
-    return own[:certain] == other[:certain]
+    a_words, b_words = (Words.of(text, [Span(0, len(text))], vocabulary) for text in (a, b))
+    return len(a_words) == len(b_words) and bool(a_words.agree(slice(None), b_words, slice(None)).all())

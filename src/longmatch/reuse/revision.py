@@ -15,21 +15,18 @@ import numpy as np
 
 from longmatch.documents.document import Document
 from longmatch.documents.paragraph_kinds import table_cells
-from longmatch.reuse.align import Block, align
-from longmatch.reuse.fates import Fates
+from longmatch.reuse.align import equal_places
+from longmatch.reuse.fates import Fates, MovedChapter
 from longmatch.reuse.reuse import stated_title
 from longmatch.reuse.section_matching import Group, joined_groups, matched_groups
-from longmatch.reuse.version import TextUnits, Version
+from longmatch.reuse.version import Version
 from longmatch.reuse.weaving import RevisedBlock, woven
 from longmatch.reuse.words import Ints, Vocabulary, visible
 
 Status = Literal["unchanged", "renumbered", "changed", "renamed", "moved", "split", "merged", "added", "removed"]
-
-
 Count = Literal["same", "added", "removed", "moved"]
-
-
 COUNTS: tuple[Count, ...] = ("same", "added", "removed", "moved")
+Row = list[str]
 
 
 @dataclass(frozen=True)
@@ -70,10 +67,6 @@ class TableChange:
     cells: tuple[CellChange, ...]
 
 
-Row = list[str]
-Places = tuple[int | None, int | None]
-
-
 @dataclass(frozen=True)
 class Revision:
     """The second of two versions, with what was removed from the first."""
@@ -97,148 +90,113 @@ def revise(a: Document, b: Document) -> Revision:
     joined = joined_groups(first, second, fates.groups, fates.a_partner)
     if joined != groups:
         fates = Fates.of(first, second, joined)
-    sections, tables = section_table(first, second, fates), table_changes(first, second, fates)
+    sections, tables = _section_table(first, second, fates), _table_changes(first, second, fates)
     titles = (a.title, b.title) if stated_title(a, b) != stated_title(b, a) else None
-    return Revision(woven(first.units, second.units, fates), sections, tables, titles)
+    return Revision(woven(first, second, fates), sections, tables, titles)
 
 
-def section_table(a: Version, b: Version, fates: Fates) -> tuple[SectionChange, ...]:
+def _section_table(a: Version, b: Version, fates: Fates) -> tuple[SectionChange, ...]:
     """The sections of the second version in its order, and those that were removed after the one they followed."""
-    table = _Table(a, b, fates)
+    became = {i: group for group in fates.groups for i in group.a}
+    came_from = {j: group for group in fates.groups for j in group.b}
+    chapters = {group: chapter for chapter in fates.chapters for group in chapter.groups}
+    a_removed = fates.a_partner < 0
+    a_removed[fates.b_partner[fates.b_altered]] = True
+    b_added = (fates.b_partner < 0) | fates.b_altered
+    b_moved = (fates.b_move > 0) & ~b_added
+    kept, new, came = (
+        np.bincount(b.home[words], minlength=len(b.headings)).tolist()
+        for words in (~b_added & ~b_moved, b_added, b_moved)
+    )
+    gone = np.bincount(a.home[a_removed], minlength=len(a.headings)).tolist()
+    removed: Counter[int] = Counter()
+    for i, group in became.items():
+        removed[group.b_run[0]] += gone[i]
+    # any change below the heading, other than that the section moved
+    changed_a = ~a.in_heading & (a_removed | (fates.a_move != _moves(a, became, fates)))
+    changed_b = ~b.in_heading & (b_added | (fates.b_move != _moves(b, came_from, fates)))
+    edited = set(b.home[changed_b].tolist())
+    edited |= {became[i].b_run[0] for i in set(a.home[changed_a].tolist()) if i in became}
+
     rows: dict[tuple[int, int], SectionChange] = {}  # by section of b, then by section of a that was removed after it
     for j in b.worded:
-        row, chapter = table.row(j), table.chapter(j)
-        if chapter is not None and row.status in ("unchanged", "renumbered"):
-            rows[chapter, -1] = _with_subsection(rows[chapter, -1], row)
-        else:
-            rows[j, -1] = row
+        counts = kept[j], new[j], removed[j], came[j]
+        row = SectionChange(*b.name(j), b.places[j], "added", *counts, edited=j in edited)
+        place = j, -1
+        if partner := came_from.get(j):
+            chapter = chapters.get(partner)
+            row = _changed_row(row, a, b, partner, chapter)
+            if chapter and partner != chapter.groups[0] and row.status in ("unchanged", "renumbered"):
+                place = chapter.groups[0].b_run[0], -1  # it moved along: its words count as the chapter's
+                above = rows[place]
+                sums = {name: getattr(above, name) + getattr(row, name) for name in COUNTS}
+                row = replace(above, **sums, subsections=above.subsections + 1)
+        rows[place] = row
     last = -1
     for i in a.worded:
-        group = table.became.get(i)
-        if group is None:
-            rows[last, i] = table.removed_row(i)
-        elif group not in table.chapters:
-            last = group.b_run[1]
+        if i not in became:
+            rows[last, i] = SectionChange(*a.name(i), a.places[i], "removed", removed=gone[i], edited=True)
+        elif became[i] not in chapters:
+            last = became[i].b_run[1]
     return tuple(rows[place] for place in sorted(rows))
 
 
-class _Table:
-    """What is known of each section."""
-
-    def __init__(self, a: Version, b: Version, fates: Fates) -> None:
-        self.a, self.b, self.fates = a, b, fates
-        self.became = {i: group for group in fates.groups for i in group.a}
-        self.came_from = {j: group for group in fates.groups for j in group.b}
-        self.chapters = {group: chapter for chapter in fates.chapters for group in chapter.groups}
-        self.a_removed = fates.a_partner < 0
-        self.a_removed[fates.b_partner[fates.b_altered]] = True
-        self.b_added = (fates.b_partner < 0) | fates.b_altered
-        self.counts, self.gone = self._counts()
-        self.edited = self._edited()
-
-    def row(self, j: int) -> SectionChange:
-        """What happened to a section of b."""
-        row = SectionChange(*self.b.name(j), self.b.places[j], "added", *self.counts[j], edited=j in self.edited)
-        group = self.came_from.get(j)
-        if group is None:
-            return row
-        if len(group.a) > 1 or len(group.b) > 1:
-            status: Status = "merged" if len(group.a) > 1 else "split"
-            return replace(row, status=status, was=tuple(map(self.a.called, group.a)))
-        (i,) = group.a
-        was = (self.a.headings[i],) if self.a.headings[i] not in ("", self.b.headings[j]) else ()
-        row = replace(row, status=self._status(i, j, was), was=was)
-        chapter = self.chapters.get(group)
-        if chapter is None or group != chapter.groups[0]:
-            return row
-        beside = self.a.called(chapter.neighbour)
+def _changed_row(
+    row: SectionChange, a: Version, b: Version, group: Group, chapter: MovedChapter | None
+) -> SectionChange:
+    """The row of a section of b that stood in a."""
+    if len(group.a) > 1 or len(group.b) > 1:
+        status: Status = "merged" if len(group.a) > 1 else "split"
+        return replace(row, status=status, was=tuple(map(a.called, group.a)))
+    (i,), (j,) = group.a, group.b
+    was = (a.headings[i],) if a.headings[i] not in ("", b.headings[j]) else ()
+    if chapter and group == chapter.groups[0]:
+        beside = a.called(chapter.neighbour)
         before, after = (beside, "") if chapter.side == "before" else ("", beside)
-        return replace(row, status="moved", before=before, after=after)
-
-    def _status(self, i: int, j: int, was: Sequence[str]) -> Status:
-        if was and self.a.titles[i] != self.b.titles[j]:
-            return "renamed"
-        heading_changed = self.a.headings[i] != self.b.headings[j]
-        return "changed" if j in self.edited else "renumbered" if was else "changed" if heading_changed else "unchanged"
-
-    def chapter(self, j: int) -> int | None:
-        """The section that a section of b moved below."""
-        group = self.came_from.get(j)
-        chapter = self.chapters.get(group) if group else None
-        return None if chapter is None or group == chapter.groups[0] else chapter.groups[0].b_run[0]
-
-    def removed_row(self, i: int) -> SectionChange:
-        """A section of a that is gone."""
-        return SectionChange(*self.a.name(i), self.a.places[i], "removed", removed=self.gone[i], edited=True)
-
-    def _counts(self) -> tuple[list[tuple[int, int, int, int]], list[int]]:
-        """The words of each section of b by what became of them, and those removed from each section of a."""
-        moved = (self.fates.b_move > 0) & ~self.b_added
-        same = ~self.b_added & ~moved
-        sections = len(self.b.headings)
-        gone = np.bincount(self.a.home[self.a_removed], minlength=len(self.a.headings)).tolist()
-        removed = [0] * sections
-        for i, group in self.became.items():
-            removed[group.b_run[0]] += gone[i]
-        kept, new, came = (
-            np.bincount(self.b.home[kind], minlength=sections).tolist() for kind in (same, self.b_added, moved)
-        )
-        return list(zip(kept, new, removed, came, strict=True)), gone
-
-    def _edited(self) -> set[int]:
-        """The sections of b with any change below their heading, other than that they moved."""
-        other_a = self.a_removed | (self.fates.a_move != self._moves(self.a, self.became))
-        other_b = self.b_added | (self.fates.b_move != self._moves(self.b, self.came_from))
-        left = set(self.a.home[other_a & ~self.a.in_heading].tolist())
-        came = set(self.b.home[other_b & ~self.b.in_heading].tolist())
-        return came | {self.became[i].b_run[0] for i in left if i in self.became}
-
-    def _moves(self, version: Version, groups: Mapping[int, Group]) -> Ints:
-        """For each word the number of the move that its section is part of, or 0."""
-        numbers = {group: n for n, chapter in enumerate(self.fates.chapters, 1) for group in chapter.groups}
-        own = [numbers.get(groups[n], 0) if n in groups else 0 for n in range(len(version.headings))]
-        return np.array(own, dtype=np.int64)[version.home]
+        return replace(row, status="moved", was=was, before=before, after=after)
+    if was and a.titles[i] != b.titles[j]:
+        status = "renamed"
+    elif row.edited:
+        status = "changed"
+    elif was:
+        status = "renumbered"
+    else:
+        status = "changed" if a.headings[i] != b.headings[j] else "unchanged"
+    return replace(row, status=status, was=was)
 
 
-def _with_subsection(chapter: SectionChange, row: SectionChange) -> SectionChange:
-    """The row of a chapter with the words of a section that moved along."""
-    return replace(
-        chapter,
-        same=chapter.same + row.same,
-        added=chapter.added + row.added,
-        removed=chapter.removed + row.removed,
-        moved=chapter.moved + row.moved,
-        subsections=chapter.subsections + 1,
-    )
+def _moves(version: Version, groups: Mapping[int, Group], fates: Fates) -> Ints:
+    """For each word the number of the move that its section is part of, or 0."""
+    numbers = {group: n for n, chapter in enumerate(fates.chapters, 1) for group in chapter.groups}
+    own = [numbers.get(groups[n], 0) if n in groups else 0 for n in range(len(version.headings))]
+    return np.array(own, dtype=np.int64)[version.home]
 
 
-def table_changes(a: Version, b: Version, fates: Fates) -> tuple[TableChange, ...]:
+def _table_changes(a: Version, b: Version, fates: Fates) -> tuple[TableChange, ...]:
     """The tables that differ, in the order of the second version; those that are gone last."""
-    partners = _partners(a, b, fates)
-    kept = set(partners.values())
-    found = [_change(a, partners.get(table), b, table) for table in _tables(b.units)]
-    found += [_change(a, table, b, None) for table in _tables(a.units) if table not in kept]
+    own, other = (
+        {number: block for number, block in enumerate(version.blocks) if block.kind == "table"} for version in (a, b)
+    )
+    partners = _partners(a, b, fates, set(own), set(other))
+    known = set(partners.values())
+    found = []
+    for j, table in other.items():
+        i = partners.get(j)
+        cells = _cell_changes(table_cells(own[i].text) if i is not None else [], table_cells(table.text))
+        found.append(TableChange(b.called(table.section), "added" if i is None else "changed", tuple(cells)))
+    for i, table in own.items():
+        if i not in known:
+            cells = _cell_changes(table_cells(table.text), [])
+            found.append(TableChange(a.called(table.section), "removed", tuple(cells)))
     return tuple(change for change in found if change.cells)
 
 
-def _tables(units: TextUnits) -> list[int]:
-    """The blocks that are tables."""
-    return [number for number, block in enumerate(units.blocks) if block.kind == "table"]
-
-
-def _partners(a: Version, b: Version, fates: Fates) -> dict[int, int]:
+def _partners(a: Version, b: Version, fates: Fates, own: set[int], other: set[int]) -> dict[int, int]:
     """The table of a that each table of b was: the one it shares most words with, else the next of the same section."""
-    own, other = set(_tables(a.units)), set(_tables(b.units))
-    shared = Counter(
-        (a.units.units[i].block, b.units.units[j].block)
-        for j, i in enumerate(fates.b_partner.tolist())
-        if i >= 0 and b.units.units[j].block in other
-    )
+    shared = Counter((a.units[i].block, b.units[j].block) for j, i in enumerate(fates.b_partner.tolist()) if i >= 0)
     became = {i: group.b for group in fates.groups for i in group.a}
-    beside = (
-        (i, j) for i in own for j in other if b.units.blocks[j].section in became.get(a.units.blocks[i].section, ())
-    )
-    likely = [(-words, i, j) for (i, j), words in shared.items() if i in own] + [(0, i, j) for i, j in beside]
+    likely = [(-words, i, j) for (i, j), words in shared.items()]
+    likely += [(0, i, j) for i in own for j in other if b.blocks[j].section in became.get(a.blocks[i].section, ())]
     partners: dict[int, int] = {}
     for _, i, j in sorted(likely):
         if i in own and j in other:
@@ -248,64 +206,50 @@ def _partners(a: Version, b: Version, fates: Fates) -> dict[int, int]:
     return partners
 
 
-def _change(a: Version, i: int | None, b: Version, j: int | None) -> TableChange:
-    before = [] if i is None else table_cells(a.units.blocks[i].text)
-    after = [] if j is None else table_cells(b.units.blocks[j].text)
-    side, block = (b, b.units.blocks[j]) if j is not None else (a, a.units.blocks[i or 0])
-    status: Literal["changed", "added", "removed"] = "removed" if j is None else "added" if i is None else "changed"
-    return TableChange(side.called(block.section), status, tuple(_cell_changes(before, after)))
-
-
 def _cell_changes(before: Sequence[Row], after: Sequence[Row]) -> Iterator[CellChange]:
-    columns = list(_matched(_head(before), _head(after)))
-    for i, j in _matched([*map(_seen, before)], [*map(_seen, after)]):
+    """The cells that differ: rows and columns are matched in order."""
+
+    def cell(rows: Sequence[Row], row: int | None, column: int | None) -> str:
+        known = row is not None and column is not None and row < len(rows) and column < len(rows[row])
+        return rows[row or 0][column or 0] if known else ""
+
+    def numbered(name: str, place: int | None, earlier: int | None) -> str:
+        return f"{name} {(place if place is not None else earlier or 0) + 1}"
+
+    columns = list(_matched(_first_row(before), _first_row(after)))
+    own, other = ([tuple(map(visible, row)) for row in rows] for rows in (before, after))
+    for i, j in _matched(own, other):
         for x, y in columns:
-            was, now = _cell(before, i, x), _cell(after, j, y)
+            was, now = cell(before, i, x), cell(after, j, y)
             if visible(was) != visible(now):
-                row = _cell(after, j, 0) or _cell(before, i, 0) or _numbered("row", i, j)
-                column = _cell(after, 0, y) or _cell(before, 0, x) or _numbered("column", x, y)
+                row = cell(after, j, 0) or cell(before, i, 0) or numbered("row", j, i)
+                column = cell(after, 0, y) or cell(before, 0, x) or numbered("column", y, x)
                 yield CellChange(row, column, was, now)
 
 
-def _seen(row: Row) -> tuple[str, ...]:
-    return tuple(map(visible, row))
+def _first_row(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """The first cell of each column, as visible; longer rows below have columns without one."""
+    first, longest = (rows[0], max(rows, key=len)) if rows else ([], [])
+    return [(visible(cell),) for cell, _ in zip_longest(first, longest, fillvalue="")]
 
 
-def _head(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    """The first cell of each column."""
-    return [
-        _seen([cell]) for cell, _ in zip_longest(rows[0] if rows else (), max(rows, key=len, default=()), fillvalue="")
-    ]
-
-
-def _cell(rows: Sequence[Row], row: int | None, column: int | None) -> str:
-    known = row is not None and column is not None and row < len(rows) and column < len(rows[row])
-    return rows[row or 0][column or 0] if known else ""
-
-
-def _numbered(name: str, before: int | None, after: int | None) -> str:
-    return f"{name} {(after if after is not None else before or 0) + 1}"
-
-
-def _matched(a: Sequence[tuple[str, ...]], b: Sequence[tuple[str, ...]]) -> Iterator[Places]:
+def _matched(a: Sequence[tuple[str, ...]], b: Sequence[tuple[str, ...]]) -> Iterator[tuple[int | None, int | None]]:
     """The places of rows that belong together, in order; None where one has no counterpart."""
-    numbers: dict[tuple[str, ...], int] = {}
-    own, other = (np.array([numbers.setdefault(row, len(numbers)) for row in rows], np.int64) for rows in (a, b))
     i = j = 0
-    for block in [*align(own, other), Block(len(a), len(b), 0)]:
-        yield from _changed(a, range(i, block.i), b, range(j, block.j))
-        i, j = block.i + block.length, block.j + block.length
-        yield from zip(range(block.i, i), range(block.j, j), strict=True)
-
-
-def _changed(a: Sequence[tuple[str, ...]], own: range, b: Sequence[tuple[str, ...]], other: range) -> list[Places]:
-    """Rows that are not the same: by their first cell, then in order where as many are left of one as of the other."""
-    named: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for i in reversed(own):
-        named[a[i][:1]].append(i)
-    partners = {j: named[b[j][:1]].pop() for j in other if named.get(b[j][:1])}
-    left = [sorted(set(own) - set(partners.values())), [j for j in other if j not in partners]]
-    if len(left[0]) == len(left[1]):
-        partners.update(zip(left[1], left[0], strict=True))
-    gone = sorted(set(own) - set(partners.values()))
-    return [*((partners.get(j), j) for j in other), *((i, None) for i in gone)]
+    for x, y in [*equal_places(a, b), (len(a), len(b))]:
+        # rows between that are not the same: by their first cell, then in order where as many of both are left
+        own, other = range(i, x), range(j, y)
+        named: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for place in reversed(own):
+            named[a[place][:1]].append(place)
+        partners = {place: named[b[place][:1]].pop() for place in other if named.get(b[place][:1])}
+        left = [place for place in own if place not in partners.values()]
+        new = [place for place in other if place not in partners]
+        if len(left) == len(new):
+            partners.update(zip(new, left, strict=True))
+            left = []
+        yield from ((partners.get(place), place) for place in other)
+        yield from ((place, None) for place in left)
+        if x < len(a):
+            yield x, y
+        i, j = x + 1, y + 1

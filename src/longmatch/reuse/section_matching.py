@@ -13,55 +13,53 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.reuse.align import align
+from longmatch.reuse.align import equal_places
 from longmatch.reuse.version import Version
-from longmatch.reuse.words import WORD, Flags, Ints, occurrence_ranks
+from longmatch.reuse.words import WORD, Ints, numbered, occurrence_ranks
 
 Scores = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """Pairs of sections that may be one, sorted by row, then column."""
-
-    rows: Ints
-    columns: Ints
-    likeness: Scores
-
 
 LEAST = 0.2  # of two sections that may be one
 HEADING = 0.25  # the heading's part in a likeness
 NEAREST = 16  # candidates of a section by what rare words they share
 ROOM = 1 << 22  # pairs of sections with a word in common that are looked at
 BLOCK = 1 << 10  # pairs of sections whose words are laid side by side at once
-
 NEIGHBOUR, ORDER = 0.1, 0.02  # what each neighbour that is matched alike, and the place, add to a likeness
 
 
-class SectionPair(NamedTuple):
-    """A section of the first version, what it became, and how alike the two are."""
+@dataclass(frozen=True)
+class Group:
+    """The sections `a` of the first version became the sections `b` of the second.
 
-    i: int
-    j: int
+    The words of `a_run` and `b_run` (first and last section) are aligned with each other: runs that no section of
+    another group interrupts, around the pair that is most alike.
+    """
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    a_run: tuple[int, int]
+    b_run: tuple[int, int]
     likeness: float
 
 
-def match_sections(a: Version, b: Version) -> list[SectionPair]:
-    """The sections that stand in both versions, in the order of the first; no section is in two pairs."""
+def matched_groups(a: Version, b: Version) -> list[Group]:
+    """The sections that stand in both versions, each by itself, in the order of the first."""
     if len(a.worded) == len(b.worded) == 1:
-        return [SectionPair(a.worded[0], b.worded[0], 1.0)]  # nothing divides either text
-    settled = dict(_unchanged(a, b))
-    taken = set(settled.values())
-    open_a, open_b = [i for i in a.worded if i not in settled], [j for j in b.worded if j not in taken]
-    pairs = [SectionPair(i, j, 1.0) for i, j in settled.items()]
-    if open_a and open_b:
-        pairs += _assigned(a, b, np.array(open_a), np.array(open_b), settled)
-    return sorted(pairs)
+        pairs = [(a.worded[0], b.worded[0], 1.0)]  # nothing divides either text
+    else:
+        settled = dict(_unchanged(a, b))
+        taken = set(settled.values())
+        open_a = np.array([i for i in a.worded if i not in settled])
+        open_b = np.array([j for j in b.worded if j not in taken])
+        pairs = [(i, j, 1.0) for i, j in settled.items()]
+        if len(open_a) and len(open_b):
+            pairs += _assigned(a, b, open_a, open_b, settled)
+    return [Group((i,), (j,), (i, i), (j, j), likeness) for i, j, likeness in sorted(pairs)]
 
 
 def _unchanged(a: Version, b: Version) -> Iterator[tuple[int, int]]:
@@ -69,95 +67,94 @@ def _unchanged(a: Version, b: Version) -> Iterator[tuple[int, int]]:
     own, other = ([version.key(section) for section in version.worded] for version in (a, b))
     own_numbered = [(a.headings[section], key) for section, key in zip(a.worded, own, strict=True)]
     other_numbered = [(b.headings[section], key) for section, key in zip(b.worded, other, strict=True)]
-    numbered = dict(_in_order(own_numbered, other_numbered))
-    places = {j: i for i, j in numbered.items()}
-    own_keys = [i if i in numbered else key for i, key in enumerate(own)]
-    other_keys = [places.get(j, key) for j, key in enumerate(other)]
-    yield from ((a.worded[i], b.worded[j]) for i, j in _in_order(own_keys, other_keys))
+    settled = dict(equal_places(own_numbered, other_numbered))
+    places = {j: i for i, j in settled.items()}
+    own_keys: list[Hashable] = [i if i in settled else key for i, key in enumerate(own)]
+    other_keys: list[Hashable] = [places.get(j, key) for j, key in enumerate(other)]
+    yield from ((a.worded[i], b.worded[j]) for i, j in equal_places(own_keys, other_keys))
 
 
-def _in_order(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
-    """The places of equal keys, in step."""
-    numbers: dict[Hashable, int] = {}
-    own, other = (np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64) for keys in (a, b))
-    for i, j, length in align(own, other):
-        yield from zip(range(i, i + length), range(j, j + length), strict=True)
-
-
-def _assigned(a: Version, b: Version, open_a: Ints, open_b: Ints, settled: Mapping[int, int]) -> list[SectionPair]:
+def _assigned(
+    a: Version, b: Version, open_a: Ints, open_b: Ints, settled: Mapping[int, int]
+) -> list[tuple[int, int, float]]:
     """Pairs of the sections that are left; the second time round the neighbours' partners are known too."""
     ends = [(-1, -1), *sorted(settled.items()), (len(a.headings), len(b.headings))]
     expected = np.interp(open_a, [own for own, _ in ends], [other for _, other in ends])
-    found = candidates(a, b, open_a, open_b, expected)
-    i, j = open_a[found.rows], open_b[found.columns]
-    placed = found.likeness + ORDER * (1 - np.abs(j - expected[found.rows]) / len(b.headings))
+    rows, columns, likeness = _candidates(a, b, open_a, open_b, expected)
+    i, j = open_a[rows], open_b[columns]
+    placed = likeness + ORDER * (1 - np.abs(j - expected[rows]) / len(b.headings))
     partners = np.full(len(a.headings) + 2, -9)  # by section + 1
     for own, other in ends:
         partners[own + 1] = other
     for _ in range(2):
         neighbours = (partners[i] + 1 == j).astype(float) + (partners[i + 2] - 1 == j)
-        chosen = _heaviest(found, (placed + NEIGHBOUR * neighbours) ** 2, len(open_a), len(open_b))
+        chosen = _heaviest(rows, columns, (placed + NEIGHBOUR * neighbours) ** 2, len(open_a), len(open_b))
         partners[open_a + 1] = -9
         partners[i[chosen] + 1] = j[chosen]
-    columns = (i[chosen].tolist(), j[chosen].tolist(), found.likeness[chosen].tolist())
-    return [SectionPair(*pair) for pair in zip(*columns, strict=True)]
+    return list(zip(i[chosen].tolist(), j[chosen].tolist(), likeness[chosen].tolist(), strict=True))
 
 
-def _heaviest(found: Candidates, weights: Scores, height: int, width: int) -> Ints:
+def _heaviest(rows: Ints, columns: Ints, weights: Scores, height: int, width: int) -> Ints:
     """The pairs, each row and column in one at most, that weigh most together."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     every = np.arange(height)  # each row may also stay alone, for next to nothing
     entries = np.concatenate([weights, np.full(height, 1e-6)])
-    places = np.concatenate([found.rows, every]), np.concatenate([found.columns, width + every])
-    rows, columns = min_weight_full_bipartite_matching(
+    places = np.concatenate([rows, every]), np.concatenate([columns, width + every])
+    matched_rows, matched_columns = min_weight_full_bipartite_matching(
         csr_array((entries, places), shape=(height, width + height)), maximize=True
     )
-    paired = columns < width
-    codes: Ints = rows[paired] * width + columns[paired]
-    return np.searchsorted(found.rows * width + found.columns, codes).astype(np.int64)
+    paired = matched_columns < width
+    codes: Ints = matched_rows[paired] * width + matched_columns[paired]
+    return np.searchsorted(rows * width + columns, codes).astype(np.int64)
 
 
-def candidates(a: Version, b: Version, open_a: Ints, open_b: Ints, expected: Scores) -> Candidates:
-    """Pairs of some sections of both that are alike enough; `expected` is where each of a would stand in b."""
+def _candidates(a: Version, b: Version, open_a: Ints, open_b: Ints, expected: Scores) -> tuple[Ints, Ints, Scores]:
+    """Pairs of some sections of both that may be one, sorted by row, then column, and how alike they are.
+
+    `expected` is where each of a would stand in b.
+    """
     texts = _features(_words_and_pairs(a), _words_and_pairs(b), len(a.headings), len(b.headings))
-    titles = _features(*_title_words(a, b), len(a.headings), len(b.headings))
+    title_words = _title_words(a, b)
+    titles = _features(title_words[0], title_words[1], len(a.headings), len(b.headings))
     text_a, text_b, title_a, title_b = texts[0][open_a], texts[1][open_b], titles[0][open_a], titles[1][open_b]
-    codes = [
-        _likest(text_a, text_b),
-        _likest(title_a, title_b),
-        _nearby(open_b, expected),
-    ]
+    around = np.searchsorted(open_b, expected)[:, None] + np.array([-1, 0, 1])  # the sections at the expected place
+    nearby = np.arange(len(open_a))[:, None] * len(open_b) + np.clip(around, 0, len(open_b) - 1)
+    codes = [_likest(text_a, text_b), _likest(title_a, title_b), nearby.ravel()]
     rows, columns = np.divmod(np.unique(np.concatenate(codes)), len(open_b))
+    i, j = open_a[rows], open_b[columns]
+    holders = []  # of each heading, in its version
+    for version in (a, b):
+        counts = Counter(map(str.casefold, version.titles))
+        holders.append(np.array([counts[title.casefold()] for title in version.titles]))
     text = _dice(text_a, text_b, rows, columns)
-    title = _dice(title_a, title_b, rows, columns) / _holders(a, b, open_a[rows], open_b[columns])
+    title = _dice(title_a, title_b, rows, columns) / np.maximum(holders[0][i], holders[1][j])
     worded = (_sizes(text_a) > 0)[rows] | (_sizes(text_b) > 0)[columns]
     titled = (_sizes(title_a) > 0)[rows] & (_sizes(title_b) > 0)[columns]
     likeness = np.where(titled, np.where(worded, HEADING * title + (1 - HEADING) * text, title), text)
-    likeness[_same(a, b, open_a[rows], open_b[columns])] = 1.0
+    own_keys, other_keys = numbered(*(map(version.key, range(len(version.headings))) for version in (a, b)))
+    likeness[own_keys[i] == other_keys[j]] = 1.0  # the same but for their numbers
     kept = likeness >= LEAST
-    return Candidates(rows[kept], columns[kept], likeness[kept])
+    return rows[kept], columns[kept], likeness[kept]
 
 
 def _words_and_pairs(version: Version) -> tuple[Ints, Ints]:
     """The section of each word and of each two words in a row below a heading, and a number for it."""
-    bodies = [version.body(section) for section in range(len(version.headings))]
-    words = [version.units.ids[body.start : body.stop] for body in bodies]
+    words = [version.body(section) for section in range(len(version.headings))]
     pairs = [(ids[:-1] + 1) * (1 << 31) + ids[1:] for ids in words]
     homes = [np.repeat(np.arange(len(parts)), [len(part) for part in parts]) for parts in (words, pairs)]
     return np.concatenate(homes), np.concatenate([*words, *pairs])
 
 
-def _title_words(a: Version, b: Version) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """The section of each word of a heading, and its number."""
-    numbers: dict[str, int] = {}
-    found = []
-    for version in (a, b):
-        words = [(n, word) for n, title in enumerate(version.titles) for word in WORD.findall(title.casefold())]
-        ids = [numbers.setdefault(word, len(numbers)) for _, word in words]
-        found.append((np.array([n for n, _ in words], np.int64), np.array(ids, np.int64)))
-    return found[0], found[1]
+def _title_words(a: Version, b: Version) -> list[tuple[Ints, Ints]]:
+    """The section of each word of a heading, and its number, of both."""
+    words = [
+        [(n, word) for n, title in enumerate(version.titles) for word in WORD.findall(title.casefold())]
+        for version in (a, b)
+    ]
+    numbers = numbered(*([word for _, word in side] for side in words))
+    return [(np.array([n for n, _ in side], np.int64), ids) for side, ids in zip(words, numbers, strict=True)]
 
 
 def _features(a: tuple[Ints, Ints], b: tuple[Ints, Ints], a_sections: int, b_sections: int) -> tuple[Any, Any]:
@@ -197,61 +194,12 @@ def _likest(a: Any, b: Any) -> Ints:
     return codes
 
 
-def _nearby(open_b: Ints, expected: Scores) -> Ints:
-    """Each row with the sections around its expected place."""
-    nearest = np.searchsorted(open_b, expected)
-    columns = np.clip(nearest[:, None] + np.array([-1, 0, 1]), 0, len(open_b) - 1)
-    codes: Ints = np.arange(len(expected))[:, None] * len(open_b) + columns
-    return codes.ravel()
-
-
 def _dice(a: Any, b: Any, rows: Ints, columns: Ints) -> Scores:
     """Twice what two sections share over what they hold."""
     blocks = [slice(start, start + BLOCK) for start in range(0, len(rows), BLOCK)]
     parts = [_sizes(a[rows[block]].minimum(b[columns[block]])) for block in blocks]
     shared = np.concatenate([np.zeros(0), *parts])
     return 2 * shared / np.maximum(_sizes(a)[rows] + _sizes(b)[columns], 1e-9)
-
-
-def _holders(a: Version, b: Version, i: Ints, j: Ints) -> Ints:
-    """How many sections of one version have the heading of either section of a pair."""
-    held: list[Ints] = []
-    for version, sections in ((a, i), (b, j)):
-        titles = [title.casefold() for title in version.titles]
-        counts = Counter(titles)
-        held.append(np.array([counts[title] for title in titles])[sections])
-    return np.maximum(*held)
-
-
-def _same(a: Version, b: Version, i: Ints, j: Ints) -> Flags:
-    """Whether heading and words of each pair are the same, numbers aside."""
-    numbers: dict[tuple[str, bytes], int] = {}
-    own, other = (
-        np.array([numbers.setdefault(key, len(numbers)) for key in map(version.key, range(len(version.headings)))])
-        for version in (a, b)
-    )
-    same: Flags = own[i] == other[j]
-    return same
-
-
-@dataclass(frozen=True)
-class Group:
-    """The sections `a` of the first version became the sections `b` of the second.
-
-    The words of `a_run` and `b_run` (first and last section) are aligned with each other: runs that no section of
-    another group interrupts, around the pair that is most alike.
-    """
-
-    a: tuple[int, ...]
-    b: tuple[int, ...]
-    a_run: tuple[int, int]
-    b_run: tuple[int, int]
-    likeness: float
-
-
-def matched_groups(a: Version, b: Version) -> list[Group]:
-    """Each matched section by itself."""
-    return [Group((i,), (j,), (i, i), (j, j), likeness) for i, j, likeness in match_sections(a, b)]
 
 
 def joined_groups(a: Version, b: Version, groups: Sequence[Group], a_partner: Ints) -> list[Group]:
@@ -264,11 +212,14 @@ def joined_groups(a: Version, b: Version, groups: Sequence[Group], a_partner: In
     mains = [(group.a[0], group.b[0], group.likeness) for group in groups]
     owner_a = {i: n for n, (i, _, _) in enumerate(mains)}
     owner_b = {j: n for n, (_, j, _) in enumerate(mains)}
-    for words, i, j in _flows(a, b, a_partner):
-        gave, took = 2 * words >= len(a.words(i)), 2 * words >= len(b.words(j))
+    paired = np.flatnonzero(a_partner >= 0)
+    flows = Counter(zip(a.home[paired].tolist(), b.home[a_partner[paired]].tolist(), strict=True))
+    for (i, j), words in sorted(flows.items(), key=lambda flow: (-flow[1], flow[0])):  # most words first
+        own, other = len(a.run(i)), len(b.run(j))
+        gave, took = 2 * words >= own, 2 * words >= other
         if i not in owner_a and j not in owner_b and (gave or took):
             owner_a[i] = owner_b[j] = len(mains)
-            mains.append((i, j, words / min(len(a.words(i)), len(b.words(j)))))
+            mains.append((i, j, words / min(own, other)))
         elif gave and i not in owner_a:
             owner_a[i] = owner_b[j]
         elif took and j not in owner_b:
@@ -278,15 +229,6 @@ def joined_groups(a: Version, b: Version, groups: Sequence[Group], a_partner: In
     a_parts, b_parts, a_runs, b_runs = _parts(owner_a), _parts(owner_b), _runs(owner_a), _runs(owner_b)
     joined = [Group(a_parts[n], b_parts[n], a_runs[i], b_runs[j], likeness) for n, (i, j, likeness) in enumerate(mains)]
     return sorted(joined, key=lambda group: group.a_run)
-
-
-def _flows(a: Version, b: Version, a_partner: Ints) -> list[tuple[int, int, int]]:
-    """How many words of a section of the first version are in one of the second; most first."""
-    paired = np.flatnonzero(a_partner >= 0)
-    codes = a.home[paired] * len(b.headings) + b.home[a_partner[paired]]
-    found, counts = np.unique(codes, return_counts=True)
-    flows = zip(counts.tolist(), *(side.tolist() for side in np.divmod(found, len(b.headings))), strict=True)
-    return sorted(flows, key=lambda flow: (-flow[0], flow[1:]))
 
 
 def _parts(owner: Mapping[int, int]) -> dict[int, tuple[int, ...]]:

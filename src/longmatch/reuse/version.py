@@ -1,7 +1,6 @@
 """One of two versions of a text, as its sections: their headings, levels and words."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +12,24 @@ from longmatch.documents.document import Document, Section, Span
 from longmatch.reuse.words import CJK, Flags, Ints, Vocabulary, Words, cut
 
 OPENING_UNITS = 30  # units of a section that are looked at for its heading and first words
-
-
+OPENING = 6  # words that a section without a heading is called by
+LONGEST_HEADING = 300  # characters of a heading that are looked at
+_NAMES = (
+    r"chapter|part|section|article|clause|paragraphs?|appendix|annex|schedule|exhibit|book|title|kapitel|teil|abschnitt|"
+    r"artikel|anhang|chapitre|partie|annexe|capítulo|sección|artículo|anexo|capitolo|articolo|глава|раздел|часть|статья"
+)
+_DECIMAL = r"\d{1,4}[a-z]?(?:[.\-–/]\d{1,4}[a-z]?){0,6}(?![\w%])"
+_ROMAN = r"[IVXLC]{1,8}"
+_CHINESE = r"[一二三四五六七八九十百零〇\d]{1,8}"
+_NUMBER = re.compile(
+    rf"(?:(?P<name>(?i:{_NAMES}))\s+(?:{_DECIMAL}|{_ROMAN}\b|[A-Z]\b)|§{{1,2}}\s*{_DECIMAL}|{_DECIMAL}|(?:{_ROMAN}|[A-H])[.):]|"
+    rf"{_ROMAN}(?=\s+[A-Z]{{2}})|第{_CHINESE}(?P<kind>[章节節编編部篇条條款])|{_CHINESE}、|[（(](?:{_CHINESE}|[a-z]{{1,5}})[)）])"
+    r"[.):\s\u3000–—-]*"
+)
 _UNSPACED = re.compile(rf"[{CJK}\u3000-\u303f\uff00-\uffef]$")
 
 
-@dataclass(frozen=True)
-class TextBlock:
+class TextBlock(NamedTuple):
     """A heading, a paragraph or a table."""
 
     section: int
@@ -37,40 +47,19 @@ class Unit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TextUnits:
-    """The units of a document, as numbers too, and the blocks they belong to."""
+class Version:
+    """A version's sections and words. Sections are numbered as in the document."""
 
-    units: tuple[Unit, ...]
-    words: Words
-    blocks: tuple[TextBlock, ...]
-
-    @property
-    def ids(self) -> Ints:
-        """The numbers of the words, case and signs aside."""
-        return self.words.ids
-
-    @property
-    def characters(self) -> bool:
-        """Whether most units are single characters, as in Chinese."""
-        return self.words.characters
-
-    @cached_property
-    def sections(self) -> list[int]:
-        """The section of each unit."""
-        return [self.blocks[unit.block].section for unit in self.units]
-
-    def opening(self, section: int) -> str:
-        """A section's first words below its heading; may be empty."""
-        start = bisect_left(self.sections, section)
-        first = (
-            unit for unit in self.units[start : start + OPENING_UNITS] if self.blocks[unit.block].section == section
-        )
-        below = (unit for unit in first if self.blocks[unit.block].kind != "heading")
-        return "".join(unit.text + unit.space for unit in below).strip()
+    units: tuple[Unit, ...]  # of all headings and paragraphs, tables and references too
+    words: Words  # the same as numbers
+    blocks: tuple[TextBlock, ...]  # they belong to
+    headings: tuple[str, ...]
+    levels: tuple[int, ...]
+    places: tuple[int, ...]  # where each begins in the text
 
     @staticmethod
-    def of(document: Document, vocabulary: Vocabulary) -> "TextUnits":
-        """All headings and paragraphs of a document, tables and references too."""
+    def of(document: Document, vocabulary: Vocabulary) -> "Version":
+        """All headings and paragraphs of a document."""
         blocks: list[TextBlock] = []
         texts: list[tuple[str, Span, int]] = []
         for number, section in enumerate(document.sections):
@@ -81,117 +70,69 @@ class TextUnits:
             for paragraph in section.paragraphs:
                 text = paragraph.of(document.readable) if paragraph.kind == "table" else ""
                 blocks.append(TextBlock(number, paragraph.kind, level, text))
-            texts += [(document.readable, paragraph, 0) for paragraph in section.paragraphs]
+                texts.append((document.readable, paragraph, 0))
         words, tokens = cut(texts, vocabulary)
-        return TextUnits(tuple(_units(tokens, blocks)), words, tuple(blocks))
-
-
-OPENING = 6  # words that a section without a heading is called by
-LONGEST_HEADING = 300  # characters of a heading that are looked at
-_NAMES = (
-    r"chapter|part|section|article|clause|paragraphs?|appendix|annex|schedule|exhibit|book|title|kapitel|teil|abschnitt|"
-    r"artikel|anhang|chapitre|partie|annexe|capítulo|sección|artículo|anexo|capitolo|articolo|глава|раздел|часть|статья"
-)
-_DECIMAL = r"\d{1,4}[a-z]?(?:[.\-–/]\d{1,4}[a-z]?){0,6}(?![\w%])"
-_ROMAN = r"[IVXLC]{1,8}"
-_CHINESE = r"[一二三四五六七八九十百零〇\d]{1,8}"
-_NUMBER = re.compile(
-    rf"(?:(?P<name>(?i:{_NAMES}))\s+(?:{_DECIMAL}|{_ROMAN}\b|[A-Z]\b)|§{{1,2}}\s*{_DECIMAL}|{_DECIMAL}|(?:{_ROMAN}|[A-H])[.):]|"
-    rf"{_ROMAN}(?=\s+[A-Z]{{2}})|第{_CHINESE}(?P<kind>[章节節编編部篇条條款])|{_CHINESE}、|[（(](?:{_CHINESE}|[a-z]{{1,5}})[)）])"
-    r"[.):\s\u3000–—-]*"
-)
-
-
-def without_number(heading: str) -> str:
-    """A heading without the number it begins with; of one that is a number only, what kind of part it numbers.
-
-    >>> [without_number(x) for x in ("10. Audit", "Article 5", "Chapter 3: Methods", "IV. THE LAW", "Part-time work")]
-    ['Audit', 'Article', 'Chapter Methods', 'THE LAW', 'Part-time work']
-    >>> [without_number(x) for x in ("第三章 合同", "§ 12a Frist", "2.3 Data", "24 hours", "3D models", "I agree")]
-    ['章 合同', 'Frist', 'Data', 'hours', '3D models', 'I agree']
-    """
-    text = " ".join(heading[:LONGEST_HEADING].split())
-    match = _NUMBER.match(text)
-    if match is None:
-        return text
-    return f"{match['name'] or match['kind'] or ''} {text[match.end() :]}".strip()
-
-
-@dataclass(frozen=True)
-class Version:
-    """A version's sections and words. Sections are numbered as in the document."""
-
-    units: TextUnits
-    headings: tuple[str, ...]
-    levels: tuple[int, ...]
-    places: tuple[int, ...]  # where each begins in the text
-
-    @staticmethod
-    def of(document: Document, vocabulary: Vocabulary) -> "Version":
-        """All headings and paragraphs of a document."""
-        sections = document.sections
-        headings = tuple(" ".join(section.heading.split()) for section in sections)
-        levels, places = tuple(section.level for section in sections), tuple(section.start for section in sections)
-        return Version(TextUnits.of(document, vocabulary), headings, levels, places)
+        return Version(
+            tuple(_units(tokens, blocks)),
+            words,
+            tuple(blocks),
+            headings=tuple(" ".join(section.heading.split()) for section in document.sections),
+            levels=tuple(section.level for section in document.sections),
+            places=tuple(section.start for section in document.sections),
+        )
 
     @cached_property
     def home(self) -> Ints:
         """The section of each word."""
-        return np.array(self.units.sections, dtype=np.int64)
+        return np.array([self.blocks[unit.block].section for unit in self.units], dtype=np.int64)
 
     @cached_property
-    def starts(self) -> Ints:
+    def starts(self) -> list[int]:
         """Where each section begins among the words, and after the last where it ends."""
-        return np.searchsorted(self.home, np.arange(len(self.headings) + 1))
+        starts: list[int] = np.searchsorted(self.home, np.arange(len(self.headings) + 1)).tolist()
+        return starts
 
     @cached_property
     def in_heading(self) -> Flags:
         """Whether each word stands in a heading."""
-        kinds = np.array([block.kind == "heading" for block in self.units.blocks], dtype=bool)
-        return kinds[[unit.block for unit in self.units.units]] if len(kinds) else np.zeros(0, dtype=bool)
+        return np.array([self.blocks[unit.block].kind == "heading" for unit in self.units], dtype=bool)
 
     @cached_property
     def titles(self) -> tuple[str, ...]:
         """The headings without their numbers."""
         return tuple(without_number(heading) for heading in self.headings)
 
-    def words(self, section: int) -> range:
-        """The words of a section."""
-        return self.run(section, section)
-
-    def run(self, first: int, last: int) -> range:
-        """The words of a run of sections."""
-        return range(int(self.starts[first]), int(self.starts[last + 1]))
-
-    def heading_words(self, section: int) -> int:
-        """The number of words of its heading."""
-        words = slice(self.starts[section], self.starts[section + 1])
-        return int(self.in_heading[words].sum())
-
-    def body(self, section: int) -> range:
-        """The words below its heading; of a heading without any, those of the sections below it."""
-        start = int(self.starts[section]) + self.heading_words(section)
-        end = int(self.starts[section + 1])
-        return range(start, end if end > start else int(self.starts[self._end(section)]))
-
-    def _end(self, section: int) -> int:
-        """The first section after it that is none of its subsections."""
-        following = range(section + 1, len(self.levels))
-        return next((other for other in following if self.levels[other] <= self.levels[section]), len(self.levels))
-
-    def key(self, section: int) -> tuple[str, bytes]:
-        """Equal for sections that are the same but for their number."""
-        body = self.body(section)
-        return self.titles[section].casefold(), self.units.ids[body.start : body.stop].tobytes()
-
     @cached_property
     def worded(self) -> list[int]:
         """The sections that hold any word."""
-        return [int(section) for section in np.flatnonzero(np.diff(self.starts))]
+        return [section for section in range(len(self.headings)) if self.run(section)]
+
+    def run(self, first: int, last: int | None = None) -> range:
+        """The words of a section, or of a run of sections."""
+        return range(self.starts[first], self.starts[(first if last is None else last) + 1])
+
+    def body_start(self, section: int) -> int:
+        """Where the words below its heading begin."""
+        start, end = self.starts[section], self.starts[section + 1]
+        return start + int(self.in_heading[start:end].sum())
+
+    def body(self, section: int) -> Ints:
+        """The numbers of the words below its heading; of a heading without any, those of the sections below it."""
+        start, end = self.body_start(section), self.starts[section + 1]
+        if start == end:
+            after = range(section + 1, len(self.levels))
+            beside = next((n for n in after if self.levels[n] <= self.levels[section]), len(self.levels))
+            end = self.starts[beside]
+        return self.words.ids[start:end]
+
+    def key(self, section: int) -> tuple[str, bytes]:
+        """Equal for sections that are the same but for their number."""
+        return self.titles[section].casefold(), self.body(section).tobytes()
 
     def name(self, section: int) -> tuple[str, str]:
         """A section's heading and its first words; each may be empty."""
-        return self.headings[section], self.units.opening(section)
+        first = (self.units[n] for n in self.run(section)[:OPENING_UNITS] if not self.in_heading[n])
+        return self.headings[section], "".join(unit.text + unit.space for unit in first).strip()
 
     def called(self, section: int) -> str:
         """What to call a section: its heading, else its first words."""
@@ -226,3 +167,18 @@ def _written(token: str) -> tuple[str, str]:
     text = token.rstrip()
     space = token[len(text) :]
     return " ".join(text.split()), "\n" if "\n" in space else " " if space else ""
+
+
+def without_number(heading: str) -> str:
+    """A heading without the number it begins with; of one that is a number only, what kind of part it numbers.
+
+    >>> [without_number(x) for x in ("10. Audit", "Article 5", "Chapter 3: Methods", "IV. THE LAW", "Part-time work")]
+    ['Audit', 'Article', 'Chapter Methods', 'THE LAW', 'Part-time work']
+    >>> [without_number(x) for x in ("第三章 合同", "§ 12a Frist", "2.3 Data", "24 hours", "3D models", "I agree")]
+    ['章 合同', 'Frist', 'Data', 'hours', '3D models', 'I agree']
+    """
+    text = " ".join(heading[:LONGEST_HEADING].split())
+    match = _NUMBER.match(text)
+    if match is None:
+        return text
+    return f"{match['name'] or match['kind'] or ''} {text[match.end() :]}".strip()

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from longmatch.reuse.align import Block
 from longmatch.reuse.fates import Fates
-from longmatch.reuse.version import TextUnits, Unit
+from longmatch.reuse.version import Unit, Version
 
 Change = Literal["same", "added", "removed", "moved away", "moved here"]
 
@@ -45,47 +45,38 @@ class RevisedBlock:
         return self.change == "same"
 
 
-def woven(a: TextUnits, b: TextUnits, fates: Fates) -> tuple[RevisedBlock, ...]:
-    """The blocks of both versions in one order."""
-    return tuple(_Weaver(a, b, fates).weave(fates.blocks))
+def woven(a: Version, b: Version, fates: Fates) -> tuple[RevisedBlock, ...]:
+    """The blocks of both versions in one order: the gaps between the words that are the same, and these."""
+    weaver = _Weaver(a, b, fates)
+    a_end = b_end = 0
+    for i, j, length in [*fates.blocks, Block(len(a.units), len(b.units), 0)]:
+        weaver.gap(range(a_end, i), range(b_end, j))
+        a_end, b_end = i + length, j + length
+        for own, other in zip(range(i, a_end), range(j, b_end), strict=True):
+            weaver.enter(b.units[other].block)
+            if fates.b_altered[other]:
+                weaver.put(a.units[own], "removed")
+                weaver.put(b.units[other], "added")
+            else:
+                weaver.put(b.units[other], "same")
+    return tuple(replace(block, pieces=_merged(block.pieces)) for block in weaver.woven)
 
 
 class _Weaver:
     """Lays the second version out block by block, and what was removed where it stood."""
 
-    def __init__(self, a: TextUnits, b: TextUnits, fates: Fates) -> None:
+    def __init__(self, a: Version, b: Version, fates: Fates) -> None:
         self.a, self.b, self.fates = a, b, fates
         self.woven: list[RevisedBlock] = []
         self.current = -1  # block of b that the last woven one is
 
-    def weave(self, blocks: Sequence[Block]) -> list[RevisedBlock]:
-        """The gaps between the units that are the same, and these."""
-        a_end = b_end = 0
-        for i, j, length in [*blocks, Block(len(self.a.units), len(self.b.units), 0)]:
-            self._gap(range(a_end, i), range(b_end, j))
-            for own, other in zip(range(i, i + length), range(j, j + length), strict=True):
-                self._same(own, other)
-            a_end, b_end = i + length, j + length
-        return [replace(block, pieces=_merged(block.pieces)) for block in self.woven]
-
-    def _same(self, i: int, j: int) -> None:
-        before, after = self.a.units[i], self.b.units[j]
-        self._enter(after.block)
-        if self.fates.b_altered[j]:
-            self._put(before, "removed")
-            self._put(after, "added")
-        else:
-            self._put(after, "same")
-
-    def _gap(self, removed: range, added: range) -> None:
+    def gap(self, removed: range, added: range) -> None:
         """What was removed goes with the paragraph it was part of, or makes one of its own; so does what was added."""
-        a_before, a_after = _home(self.a, removed.start - 1), _home(self.a, removed.stop)
         b_before, b_after = _home(self.b, added.start - 1), _home(self.b, added.stop)
+        tail, apart, head = _by_home(self.a, removed)
         if b_before == b_after:  # the middle of a paragraph, or a document without words
-            tail, apart, head = list(removed), list[int](), list[int]()
-        else:
-            tail, apart, head = _by_home(self.a, removed, a_before, a_after)
-        added_tail, added_apart, added_head = _by_home(self.b, added, b_before, b_after)
+            tail, apart, head = list(removed), [], []
+        added_tail, added_apart, added_head = _by_home(self.b, added)
         for i in tail:
             self._remove(i, apart=self.current < 0)
         for j in added_tail:
@@ -95,22 +86,23 @@ class _Weaver:
         for j in added_apart:
             self._add(j)
         if head and b_after is not None:
-            self._enter(b_after)
+            self.enter(b_after)
         for i in head:
             self._remove(i, apart=b_after is None)
         for j in added_head:
             self._add(j)
 
-    def _enter(self, block: int) -> None:
+    def enter(self, block: int) -> None:
+        """Begin a block of b, unless it has begun."""
         if block != self.current:
             home = self.b.blocks[block]
             self.woven.append(RevisedBlock(home.kind, home.level))
             self.current = block
 
     def _add(self, j: int) -> None:
-        self._enter(self.b.units[j].block)
+        self.enter(self.b.units[j].block)
         move = int(self.fates.b_move[j])
-        self._put(self.b.units[j], "moved here" if move else "added", move)
+        self.put(self.b.units[j], "moved here" if move else "added", move)
 
     def _remove(self, i: int, apart: bool) -> None:
         """Into the block of b that is being woven, or into one for the paragraph that it was part of."""
@@ -119,28 +111,27 @@ class _Weaver:
             place = self.a.blocks[unit.block]
             self.woven.append(RevisedBlock(place.kind, place.level))
             self.current = home
-        self._put(unit, "moved away" if move else "removed", move)
+        self.put(unit, "moved away" if move else "removed", move)
 
-    def _put(self, unit: Unit, change: Change, move: int = 0) -> None:
-        self.woven[-1].pieces.append(
-            Piece(change, unit.text + (" " if unit.space and change == "removed" else unit.space), move)
-        )
+    def put(self, unit: Unit, change: Change, move: int = 0) -> None:
+        """Go on with the last block."""
+        space = " " if unit.space and change == "removed" else unit.space
+        self.woven[-1].pieces.append(Piece(change, unit.text + space, move))
 
 
-def _by_home(
-    text: TextUnits, units: range, before: int | None, after: int | None
-) -> tuple[list[int], list[int], list[int]]:
+def _by_home(version: Version, units: range) -> tuple[list[int], list[int], list[int]]:
     """Units that go on with the block before them, that are whole blocks, and that begin the block after them."""
+    before, after = _home(version, units.start - 1), _home(version, units.stop)
     parts: tuple[list[int], list[int], list[int]] = [], [], []
     for unit in units:
-        home = text.units[unit].block
+        home = version.units[unit].block
         parts[0 if home == before else 2 if home == after else 1].append(unit)
     return parts
 
 
-def _home(text: TextUnits, unit: int) -> int | None:
+def _home(version: Version, unit: int) -> int | None:
     """The block of a unit; None before the first and after the last."""
-    return text.units[unit].block if 0 <= unit < len(text.units) else None
+    return version.units[unit].block if 0 <= unit < len(version.units) else None
 
 
 def _merged(pieces: Sequence[Piece]) -> list[Piece]:

@@ -11,7 +11,7 @@ template share the wording and hardly any number. Documents with few numbers do 
 """
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Hashable, Iterable, Set
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import NamedTuple
@@ -125,7 +125,7 @@ class Words:
     starts: Ints
     ends: Ints
     characters: bool  # whether most words are single characters, as in Chinese
-    numbers: frozenset[str] = frozenset()  # dates, amounts and the like, see `template.py`
+    numbers: frozenset[str] = frozenset()  # dates, amounts and the like
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -172,6 +172,16 @@ def running_words(document: Document, vocabulary: Vocabulary) -> Words:
     return replace(words, numbers=particular_numbers(document.readable, document.running))
 
 
+def numbered(*sides: Iterable[Hashable]) -> list[Ints]:
+    """Numbers for what several sequences hold, equal for what is equal.
+
+    >>> [numbers.tolist() for numbers in numbered("abca", "cd")]
+    [[0, 1, 2, 0], [2, 3]]
+    """
+    numbers: dict[Hashable, int] = {}
+    return [np.array([numbers.setdefault(thing, len(numbers)) for thing in side], dtype=np.int64) for side in sides]
+
+
 def shingles(words: npt.NDArray[np.generic], length: int) -> Hashes:
     """The hash of every run of `length` words, given as numbers or as hashes.
 
@@ -209,12 +219,9 @@ def particular_numbers(text: str, spans: Iterable[Span]) -> frozenset[str]:
     >>> sorted(particular_numbers(text, [Span(0, len(text))]))
     ['12,500', '3 may 2019']
     """
-    found = (match[0] for span in spans for match in _PARTICULAR.finditer(text, span.start, span.end))
-    return frozenset(" ".join(number.lower().split()) for number in found if _is_particular(number))
-
-
-def _is_particular(number: str) -> bool:
-    return sum(map(str.isdigit, number)) >= _FEWEST_DIGITS and not _OUTLINE.fullmatch(number)
+    found = [match[0] for span in spans for match in _PARTICULAR.finditer(text, span.start, span.end)]
+    long = (number for number in found if sum(map(str.isdigit, number)) >= _FEWEST_DIGITS)
+    return frozenset(" ".join(number.lower().split()) for number in long if not _OUTLINE.fullmatch(number))
 
 
 def of_one_template(a: Set[str], b: Set[str], words: int) -> bool | None:
