@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,30 +15,30 @@ def cache_folder() -> Path:
 
 def recall(name: str, key: str) -> Any:
     """What was remembered in the file `name` under a key; None for nothing."""
-    return _read(name).get(key)
+    return _remembered(name).get(key)
 
 
 def remember(name: str, key: str, value: Any) -> None:
-    """Keep a value, if the disk lets us; the file is replaced as a whole, so a reader never sees half of it."""
+    """Keep a value, if the disk lets us."""
     path = cache_folder() / name
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, json.dumps(_read(name) | {key: value}, indent=1).encode())
+        replace_file(path, json.dumps(_remembered(name) | {key: value}, indent=1).encode())
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file beside its place and move it there."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    """Write a file in one step: whoever reads it sees all of the old or all of the new."""
+    new = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).replace(path)
+        new.write_bytes(content)
+        new.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        with suppress(OSError):
+            new.unlink()
         raise
 
 
-def _read(name: str) -> dict[str, Any]:
+def _remembered(name: str) -> dict[str, Any]:
     with suppress(OSError, ValueError):
         values = json.loads((cache_folder() / name).read_text(encoding="utf-8"))
         if isinstance(values, dict):

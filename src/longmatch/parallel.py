@@ -97,7 +97,10 @@ class _Workers(Generic[X, Y]):
 
     def __init__(self, work: Callable[[X], Y], count: int, setup: Setup | None, keep: bool) -> None:
         self._work, self._count, self._setup, self._keep = work, count, setup, keep
-        self._pool = _kept_pool(count, os.getpid()) if keep else new_pool(count, setup)
+        self._pool = self._start()
+
+    def _start(self) -> Any:
+        return _kept_pool(self._count, os.getpid()) if self._keep else new_pool(self._count, self._setup)
 
     def map(self, items: Iterator[X], chunk: int, ahead: int, on_crash: Callable[[X], Y] | None) -> Iterator[Y]:
         """The results in order, with at most `ahead` chunks under way."""
@@ -111,7 +114,10 @@ class _Workers(Generic[X, Y]):
             try:
                 results = future.result()
             except BrokenProcessPool as error:
-                self._restart()
+                self._pool.shutdown(wait=False, kill_workers=True)
+                if self._keep:
+                    _kept_pool.cache_clear()
+                self._pool = self._start()
                 if on_crash is None:
                     raise LongmatchError(
                         "A worker process was stopped, perhaps for lack of memory. Use fewer processes."
@@ -136,12 +142,6 @@ class _Workers(Generic[X, Y]):
             future = Future()
             future.set_exception(error)
         return future
-
-    def _restart(self) -> None:
-        self._pool.shutdown(wait=False, kill_workers=True)
-        if self._keep:
-            _kept_pool.cache_clear()
-        self._pool = _kept_pool(self._count, os.getpid()) if self._keep else new_pool(self._count, self._setup)
 
     def _one_by_one(self, batch: list[X], on_crash: Callable[[X], Y]) -> list[Y]:
         results: list[Y] = []
@@ -169,20 +169,6 @@ def interrupts_withheld() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-@contextmanager
-def _no_warnings_of_processes() -> Iterator[None]:
-    """A process started here does not complain that an interrupt left something for it to clean up."""
-    before = os.environ.get("PYTHONWARNINGS")
-    os.environ["PYTHONWARNINGS"] = "ignore"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["PYTHONWARNINGS"]
-        else:
-            os.environ["PYTHONWARNINGS"] = before
-
-
 def _work_on_each(work: Callable[[X], Y], batch: list[X]) -> list[Y]:
     return [work(item) for item in batch]
 
@@ -196,8 +182,13 @@ def new_pool(count: int, setup: Setup | None, idle: float | None = IDLE) -> Any:
     from loky.backend import resource_tracker as loky_tracker
 
     resource_tracker.ensure_running()  # it lets interrupts through as it starts, which interrupts_withheld must not
-    with _no_warnings_of_processes():
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore"  # it need not complain that an interrupt left something to clean up
+    try:
         loky_tracker.ensure_running()
+    finally:
+        del os.environ["PYTHONWARNINGS"]
+        os.environ |= {"PYTHONWARNINGS": before} if before is not None else {}
     return ProcessPoolExecutor(
         count, timeout=idle, initializer=_start_worker, initargs=(os.getpid(), setup), env=ENVIRONMENT
     )

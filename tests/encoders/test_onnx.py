@@ -62,11 +62,6 @@ def test_its_vectors_are_those_of_the_checkpoint(exported: Path, tiny_bert: Path
     assert np.abs(ours.with_pooling(mode).encode(PIECES) - theirs.with_pooling(mode).encode(PIECES)).max() < 1e-5
 
 
-def test_it_cannot_be_changed(exported: Path) -> None:
-    with pytest.raises(ValueError, match="ONNX cannot be changed"):
-        Backbone.load(str(exported), device="cpu").with_change({}, "digest")
-
-
 def test_without_the_file_the_architecture_is_named(exported: Path) -> None:
     shutil.rmtree(exported / "onnx")
     with pytest.raises(UnsupportedArchitecture, match=r"'unheard-of': install 'longmatch\[lab\]'"):

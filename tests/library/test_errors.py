@@ -10,12 +10,9 @@ from pathlib import Path
 
 import lancedb
 import pytest
-import torch
-from transformers import AutoModel
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.low_rank import add_low_rank_layers, low_rank_change
 from longmatch.library import store
 from longmatch.library.library import Library
 from tests.library.tiny import made_up_text, tiny_matcher, write_texts
@@ -141,23 +138,6 @@ def test_a_library_of_another_model_names_it(filled: Library, texts: Path, tmp_p
     assert filled.store.model.backbone in sentence(error)
     assert "longmatch index" in str(error.value)
     assert len(filled) == 8
-
-
-def test_a_library_made_before_the_backbone_learnt_names_both(
-    filled: Library, texts: Path, tiny: HybridMatcher
-) -> None:
-    model = AutoModel.from_pretrained(tiny.backbone.name)
-    for parameter in add_low_rank_layers(model, 2):
-        torch.nn.init.normal_(parameter, std=1e-4)  # too little for the probe to tell
-    learnt = HybridMatcher(tiny.backbone.with_change(low_rank_change(model), "digest"), tiny.statistics)
-    (texts / "new.txt").write_text(made_up_text(9))
-    with pytest.raises(LongmatchError) as error:
-        Library(filled.address, learnt).add(texts)
-    name = filled.store.model.backbone
-    assert f"the model {name}, and this is {name} with the change {learnt.backbone.change}" in sentence(error)
-    again = Library(filled.address, learnt)
-    again.reencode()
-    assert again.add(texts).added == ["new.txt"] and again.summary()["backbone"].endswith(learnt.backbone.change)
 
 
 def test_a_question_that_needs_no_model_asks_no_library_of_another_background(filled: Library) -> None:

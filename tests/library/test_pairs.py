@@ -11,7 +11,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
 from longmatch.library.pairs import grouped
 from longmatch.library.settings import LibrarySettings
-from longmatch.library.shared_text import ShingleTable, least_shared
+from longmatch.library.shared_text import ShingleTable
 from tests.library.tiny import made_up_text, write_texts
 
 
@@ -168,7 +168,7 @@ def test_where_no_pair_reaches_the_minimum_the_closest_is_named(library: Library
 def test_documents_that_share_a_rare_passage_are_candidates_also_by_a_sample(mixed: Library, entries: int) -> None:
     table = ShingleTable.of(mixed.store, entries)
     assert (table.rate > 1) == (entries == 500)
-    found = table.candidates(least_shared)
+    found = table.candidates()
     best = sorted(found, key=lambda pair: -found[pair])[:3]
     assert set(best) == {("copy.md", "t03.md"), ("t04.md", "version.md"), ("pasted.md", "t05.md")}
 

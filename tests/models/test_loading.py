@@ -122,14 +122,8 @@ def test_a_fixed_model_takes_no_trained_folder(trained):
 
 def test_the_default_reads_with_the_packaged_backbone_as_it_was_published():
     matcher = load()
-    assert not matcher.backbone.change
     assert matcher.statistics.sentences is background.shipped_statistics().sentences
     assert background.background_of(load("sdr").backbone) is matcher.statistics.sentences
-
-
-def test_what_unrelated_sentences_have_in_common_is_not_known_of_a_changed_backbone():
-    backbone = load("sdr").backbone
-    assert background.background_of(backbone.with_change({}, "digest")) is None
 
 
 def test_the_default_takes_another_backbone_and_lets_it_read_unrelated_sentences(tiny_bert):

@@ -190,7 +190,7 @@ WORST: dict[str, tuple[str, str, str]] = {  # by the module, and the name that i
     "library.finding:_PHRASE": ("", '«"', "!"),
     "library.finding:_CHINESE": ("", "鿿", "\x00"),
     "library.finding:Wanted": ("river", " ", "x"),
-    "library.finding:Wanted#2": ("", "flood", ""),
+    "library.finding:snippets": ("", "flood", ""),
     "library.shared_text:_CHARACTER": ("", "㐀", "\n"),
     "library.checksums:_DISK_FULL": ("", "os erro", "\n"),
     "library.checksums:_FORBIDDEN": ("", "Permissi", ""),
@@ -237,6 +237,6 @@ NAMES: dict[str, dict[str, object]] = {  # what those made of other texts are ma
     "documents.html:_RAW": {"name": "script"},
     "documents.pdf.metadata:pdf_metadata": {"made": 2019},
     "library.finding:Wanted": {"phrase": "river bank"},
-    "library.finding:Wanted#2": {"w": "flooding"},
+    "library.finding:snippets": {"word": "flooding"},
     "render.view:mark_words": {"patterns": [r"(?<!\\w)clay[\\W_]+was(?!\\w)"]},
 }

@@ -75,9 +75,8 @@ def shipped_statistics() -> Statistics:
 
 
 def background_of(backbone: "Backbone") -> Background | None:
-    """Vectors of unrelated sentences by this very backbone: available for the packaged one, unadapted."""
-    is_packaged = is_default(backbone.name) and not backbone.change
-    return read_background(FOLDER / SENTENCES) if is_packaged else None
+    """Vectors of unrelated sentences by this very backbone: available for the packaged one."""
+    return read_background(FOLDER / SENTENCES) if is_default(backbone.name) else None
 
 
 def statistics_of(backbone: "Backbone") -> Statistics:

@@ -161,7 +161,13 @@ class WorkerPool(Generic[T]):
             raise worker_error(error) from error
         except errors.RayError as error:  # a worker, its machine or its arguments are gone
             if attempt is not None:
-                self._retry(*attempt, error)
+                job, number = attempt
+                if number == MAX_ATTEMPTS:
+                    raise LongmatchError(
+                        f"{MAX_ATTEMPTS} workers died over the same documents, which may need more memory than there "
+                        f"is ({type(error).__name__}). Run again with fewer workers per machine: --worker-cpus 2."
+                    ) from error
+                self._retries.append((job, number + 1))
             if isinstance(error, errors.RayActorError):
                 self._start_worker()
             else:
@@ -170,14 +176,6 @@ class WorkerPool(Generic[T]):
             self._idle.append(worker)
             if attempt is not None:
                 yield attempt[0], result
-
-    def _retry(self, job: T, number: int, error: Exception) -> None:
-        if number == MAX_ATTEMPTS:
-            raise LongmatchError(
-                f"{MAX_ATTEMPTS} workers died over the same documents, which may need more memory than there is "
-                f"({type(error).__name__}). Run again with fewer workers per machine: --worker-cpus 2."
-            ) from error
-        self._retries.append((job, number + 1))
 
     def _start_worker(self) -> None:
         worker = self._start()

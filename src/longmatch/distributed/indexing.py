@@ -9,20 +9,19 @@ store. When all steps are finished, one commit makes everything visible, and the
 """
 
 import socket
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longmatch.distributed.cluster import WorkerPool, WorkerResources, absolute_address, connected, worker_error
+from longmatch.distributed.cluster import WorkerPool, WorkerResources, absolute_address, connected
 from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, commit_all, recover
-from longmatch.distributed.reading import BLOCK_BYTES, FileSummary, file_blocks, read_blocks
+from longmatch.distributed.reading import BLOCK_BYTES, file_blocks, read_blocks
 from longmatch.documents.document import Document
 from longmatch.library.changes import Changes, IndexingSummary, Prune
 from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.files import AnyFile, SourcePaths, Survey, survey
-from longmatch.library.progress import IndexingProgress, OnProgress, Work
+from longmatch.library.progress import OnProgress, Work
 from longmatch.library.writer import Writer
 
 if TYPE_CHECKING:
@@ -54,11 +53,6 @@ class EncodingStep:
     documents: int = 0
     characters: int = 0
     files: list[dict[str, Any]] = field(default_factory=list)  # complete with this step
-
-    @property
-    def ids(self) -> list[str]:
-        """Ids of the documents."""
-        return [document.id for block in self.selected for document in block]
 
 
 class EncodeWorker:
@@ -137,16 +131,13 @@ class _Run:
     def __init__(
         self, ray: Any, backend: RayBackend, writer: Writer, changes: Changes, on_progress: OnProgress | None
     ) -> None:
-        self.ray, self.backend, self.writer, self.changes, self.on_progress = ray, backend, writer, changes, on_progress
+        self.ray, self.backend, self.writer, self.changes = ray, backend, writer, changes
         self.removed: list[str] = []
-        self.files = self.total_files = self.documents = self.tokens = 0
-        self.work = Work()
-        self.start = time.monotonic()
+        self.work = Work(on_progress)
 
     def run(self, files: Survey, journal_path: Path) -> IndexingSummary:
         """Read, encode, commit."""
         self.changes.begin(files)
-        self.total_files = len(files.to_read)
         self.work.expect(files.to_read)
         records: list[dict[str, Any]] = []
         journal = Journal(journal_path, self.writer.store.version)
@@ -178,10 +169,12 @@ class _Run:
         last = EncodingStep()
         with pool:
             for step, (fragments, tokens) in pool.work(self._steps(files, allocation.workers, size, last)):
-                journal.append(FinishedStep(step.number, fragments, step.ids, [] if self.removed else step.files))
-                self.tokens += tokens
+                ids = [document.id for block in step.selected for document in block]
+                journal.append(FinishedStep(step.number, fragments, ids, [] if self.removed else step.files))
+                self.work.tokens += tokens
+                self.work.documents += step.documents
                 self.work.encoded(step.characters)
-                self._report(step.documents)
+                self.work.report()
                 yield step
         yield last
 
@@ -191,58 +184,36 @@ class _Run:
         blocks = file_blocks(files.to_read, min(size, BLOCK_BYTES))
         before: set[str] = set()
         problems: list[Any] = []
-        source = None
-        for summaries, documents in self._read(blocks, workers):
+        source = ""
+        for summaries, documents in read_blocks(self.ray, blocks, ahead=2 * workers + 2, at_once=workers // 2 + 1):
             for summary in summaries:
                 if summary.file.source != source:
                     source, problems = summary.file.source, []
                     before = set(self.changes.ids_by_source.get(source, ()))
-                for next_step in self._select(summary, documents, before, step, size):
-                    yield step
-                    step = next_step
+                for document in summary.documents:
+                    id, is_new = self.changes.assign(document.id, document.hash, source)
+                    before.discard(id)
+                    if not is_new:
+                        continue
+                    if not step.blocks or step.blocks[-1] is not documents:
+                        step.blocks.append(documents)
+                        step.selected.append([])
+                    step.selected[-1].append(DocumentToEncode(document.position, id, source))
+                    step.documents += 1
+                    step.characters += document.characters
+                    self.work.add(document.characters)
+                    if step.characters >= size or step.documents >= self.backend.step_documents:
+                        yield step
+                        step = EncodingStep(step.number + 1)
                 problems += summary.problems
                 self.changes.summary.remarks += summary.remarks
                 if summary.last:
                     record, removed = self.changes.finish_file(summary.file, problems, before)
                     step.files.append(record)
                     self.removed += removed
-                    self.files += 1
                     self.work.finish(summary.file)
-            self._report(0)
+            self.work.report()
         if step.documents:
             yield step
         else:
             last.files = step.files
-
-    def _select(
-        self, summary: FileSummary, block: Any, before: set[str], step: EncodingStep, size: int
-    ) -> Iterator[EncodingStep]:
-        """Add the documents of a file that need encoding to `step`; yields a new step whenever one is full."""
-        for document in summary.documents:
-            id, is_new = self.changes.assign(document.id, document.hash, summary.file.source)
-            before.discard(id)
-            if not is_new:
-                continue
-            if not step.blocks or step.blocks[-1] is not block:
-                step.blocks.append(block)
-                step.selected.append([])
-            step.selected[-1].append(DocumentToEncode(document.position, id, summary.file.source))
-            step.documents += 1
-            step.characters += document.characters
-            self.work.add(document.characters)
-            if step.characters >= size or step.documents >= self.backend.step_documents:
-                step = EncodingStep(step.number + 1)
-                yield step
-
-    def _read(self, blocks: Iterable[Any], workers: int) -> Iterator[tuple[list[FileSummary], Any]]:
-        try:
-            yield from read_blocks(self.ray, blocks, ahead=2 * workers + 2, at_once=workers // 2 + 1)
-        except self.ray.exceptions.RayTaskError as error:
-            raise worker_error(error) from error
-
-    def _report(self, documents: int) -> None:
-        self.documents += documents
-        if self.on_progress:
-            seconds, work = time.monotonic() - self.start, self.work
-            standing = (self.files, self.total_files, self.documents, self.tokens, seconds, work.share, work.read_share)
-            self.on_progress(IndexingProgress(*standing))

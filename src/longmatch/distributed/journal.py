@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,33 +62,20 @@ def commit_all(writer: Writer, steps: Sequence[FinishedStep], removed: Sequence[
 
 def recover(path: Path, writer: Writer) -> None:
     """Commit the finished steps of a killed run, if the library has not changed since."""
-    version, steps = _read(path)
+    version, steps = -1, []
+    with suppress(OSError, ValueError, KeyError, TypeError):  # no journal, or one cut off when the run was killed
+        first, *lines = path.read_text(encoding="utf-8").splitlines()
+        version = int(json.loads(first)["version"])
+        for line in lines:
+            steps.append(FinishedStep(**json.loads(line)))
     fragments = [fragment for step in steps for fragment in step.fragments]
     if steps and version == writer.store.version and are_readable(writer.store, fragments):
         commit_all(writer, steps, ())
-        writer.store.put_files([file for step in _without_gaps(steps) for file in step.files])
+        # of the steps before the first unfinished one, as the documents of a file may be in several
+        ordered = sorted(steps, key=lambda step: step.step)
+        complete = [step for number, step in enumerate(ordered) if step.step == number]
+        writer.store.put_files([file for step in complete for file in step.files])
     path.unlink(missing_ok=True)
-
-
-def _read(path: Path) -> tuple[int, list[FinishedStep]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        version = int(json.loads(lines[0])["version"])
-    except (OSError, ValueError, IndexError, KeyError):
-        return -1, []
-    steps = []
-    for line in lines[1:]:
-        try:
-            steps.append(FinishedStep(**json.loads(line)))
-        except (ValueError, TypeError):
-            break  # cut off when the run was killed
-    return version, steps
-
-
-def _without_gaps(steps: Sequence[FinishedStep]) -> list[FinishedStep]:
-    """The steps before the first unfinished one, as the documents of a file may be in several steps."""
-    ordered = sorted(steps, key=lambda step: step.step)
-    return [step for number, step in enumerate(ordered) if step.step == number]
 
 
 def write_fragments(address: str, rows: pa.Table) -> list[Fragment]:
@@ -108,7 +96,13 @@ def commit(store: Store, fragments: Sequence[Fragment], removed: Sequence[str]) 
     with storage_errors(store.address):
         dataset = lance.dataset(_dataset_address(store.address), version=store.version)
         new = [lance.FragmentMetadata.from_json(fragment) for fragment in fragments]
-        changed, emptied = _without(dataset, removed) if removed else ([], [])
+        changed, emptied = [], []  # fragments that lose some documents, and the ids of those that lose all
+        for fragment in dataset.get_fragments() if removed else ():
+            remaining = fragment.delete(sql_in("id", removed))
+            if remaining is None:
+                emptied.append(fragment.fragment_id)
+            elif remaining.deletion_file != fragment.metadata.deletion_file:
+                changed.append(remaining)
         operation = lance.LanceOperation.Update(
             removed_fragment_ids=emptied, updated_fragments=changed, new_fragments=new
         )
@@ -129,18 +123,6 @@ def are_readable(store: Store, fragments: Sequence[Fragment]) -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-def _without(dataset: Any, ids: Sequence[str]) -> tuple[list[Any], list[int]]:
-    """Delete documents: the fragments that lose some, and the ids of those that lose all."""
-    changed, emptied = [], []
-    for fragment in dataset.get_fragments():
-        remaining = fragment.delete(sql_in("id", ids))
-        if remaining is None:
-            emptied.append(fragment.fragment_id)
-        elif remaining.deletion_file != fragment.metadata.deletion_file:
-            changed.append(remaining)
-    return changed, emptied
 
 
 def _dataset_address(address: str) -> str:

@@ -56,17 +56,11 @@ def rank_on_ray(
             lambda worker, job: worker.rank.remote(job[1]),
         )
         finished: dict[int, list[tuple[Document, Hits]]] = {}
-        upcoming = 0
+        upcoming, remaining = 0, iter(queries)
+        batches = iter(lambda: list(islice(remaining, options.batch)), [])
         with pool:
-            for (number, batch), hits in pool.work(_numbered_batches(queries, options.batch)):
+            for (number, batch), hits in pool.work(enumerate(batches)):
                 finished[number] = list(zip(batch, hits, strict=True))
                 while upcoming in finished:
                     yield from finished.pop(upcoming)
                     upcoming += 1
-
-
-def _numbered_batches(queries: Iterable[Document], size: int) -> Iterator[tuple[int, list[Document]]]:
-    remaining, number = iter(queries), 0
-    while batch := list(islice(remaining, size)):
-        yield number, batch
-        number += 1

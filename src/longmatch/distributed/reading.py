@@ -2,10 +2,11 @@
 
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from longmatch.distributed.cluster import worker_error
 from longmatch.documents.containers import Found, Member, crash, grouped, members, read_group
 from longmatch.documents.document import Document, content_hash
 from longmatch.documents.formats import container_named
@@ -56,18 +57,14 @@ def file_blocks(files: Iterable[SourceFile], size: int = BLOCK_BYTES) -> Iterato
         if not is_collection:
             pending.append(file)
         else:
-            yield from _member_blocks(file, size)
+            before: tuple[Member, ...] = ()
+            for group in grouped(members(file.path), size):
+                if before:
+                    yield FileBlock((file,), before, last=False)
+                before = group
+            yield FileBlock((file,), before)
     if pending:
         yield FileBlock(tuple(pending))
-
-
-def _member_blocks(file: SourceFile, size: int) -> Iterator[FileBlock]:
-    before = None
-    for group in grouped(members(file.path), size):
-        if before:
-            yield FileBlock((file,), before, last=False)
-        before = group
-    yield FileBlock((file,), before or ())
 
 
 def read_block(block: FileBlock) -> tuple[list[FileSummary], list[Document]]:
@@ -114,33 +111,27 @@ def read_blocks(
     # no CPUs reserved: reading never waits for an encoding worker to release one
     reader = ray.remote(num_returns=2, num_cpus=0, max_retries=3)(read_block)
     remaining, queue = iter(blocks), deque[tuple[FileBlock, Any, Any]]()
-
-    def submit(blocks: Sequence[FileBlock], enqueue: Callable[[tuple[FileBlock, Any, Any]], None]) -> None:
-        for block in blocks:
-            enqueue((block, *reader.remote(block)))
-
-    def has_room() -> bool:
-        tasks = [summaries for _, summaries, _ in queue]
-        if len(tasks) >= ahead:
-            return False
-        return not tasks or len(ray.wait(tasks, num_returns=len(tasks), timeout=0)[1]) < at_once
-
     while True:
-        while has_room() and (block := next(remaining, None)) is not None:
-            submit([block], queue.append)
+        while len(queue) < ahead:
+            tasks = [summaries for _, summaries, _ in queue]
+            if tasks and len(ray.wait(tasks, num_returns=len(tasks), timeout=0)[1]) >= at_once:
+                break
+            if (upcoming := next(remaining, None)) is None:
+                break
+            queue.append((upcoming, *reader.remote(upcoming)))
         if not queue:
             return
         block, summaries, documents = queue.popleft()
         try:
             yield ray.get(summaries), documents
-        except ray.exceptions.RayTaskError:
-            raise
+        except ray.exceptions.RayTaskError as error:
+            raise worker_error(error) from error
         except ray.exceptions.RayError:
             retries = _single_files(block)
             if isinstance(retries, FileSummary):
                 yield [retries], ray.put([])
             else:
-                submit(retries[::-1], queue.appendleft)
+                queue.extendleft((one, *reader.remote(one)) for one in reversed(retries))
 
 
 def _single_files(block: FileBlock) -> list[FileBlock] | FileSummary:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -19,7 +19,8 @@ from longmatch.encoders.multilingual import (
     POSITIONS,
     SPECIALS,
     MultilingualNetwork,
-    multilingual_tokenizer,
+    multilingual_file,
+    read_sentencepiece,
 )
 from longmatch.encoders.network import GraphNetwork, Network, is_onnx_alone
 from longmatch.encoders.pretrained import (
@@ -32,9 +33,8 @@ from longmatch.encoders.pretrained import (
     place_of,
     read_pooling,
 )
-from longmatch.encoders.selection import precision_and_engine_from_environment, probe_pieces
+from longmatch.encoders.selection import ENGINES, PRECISIONS, from_environment, probe_pieces
 from longmatch.encoders.tokenizer import read_tokenizer
-from longmatch.encoders.weights import Weights
 from longmatch.errors import LongmatchError
 
 __all__ = ["Backbone", "Vectors"]
@@ -61,11 +61,9 @@ class Backbone:
         pooling: Pooling,
         name: str,
         precision: EnginePrecision | None = None,
-        change: str = "",
     ) -> None:
         self.network, self.tokenizer, self.pooling, self.name = network, tokenizer, pooling, name
         self.first_token, self.last_token = self.specials = specials
-        self.change = change  # digest of the low-rank change added to the network; empty for none
         self._precision = precision
 
     @staticmethod
@@ -80,21 +78,28 @@ class Backbone:
         Without `precision` and `engine` the environment variables LONGMATCH_PRECISION and LONGMATCH_ENGINE apply.
         """
         if precision is None and engine is None:
-            precision, engine = precision_and_engine_from_environment()
-        if name == MULTILINGUAL:
-            return _load_multilingual(precision)
+            precision = from_environment("LONGMATCH_PRECISION", PRECISIONS)
+            engine = from_environment("LONGMATCH_ENGINE", ENGINES)
+        if name == MULTILINGUAL:  # runs on OpenVINO alone, in the precision asked for if that has it
+            tokenizer = read_sentencepiece(multilingual_file("sp.model"))
+            chosen = precision if precision in openvino.HINTS else None
+            return Backbone(MultilingualNetwork(), tokenizer, SPECIALS, Pooling(max_length=POSITIONS), name, chosen)
         on_cpu = device in (None, "cpu")
         for_openvino = precision is None or precision in openvino.HINTS
         if engine == "openvino" and not on_cpu:
             raise LongmatchError(f"OpenVINO runs on the CPU, not on {device}. Leave out the engine or the device.")
         if engine == "openvino" and not for_openvino:
             raise LongmatchError(f"OpenVINO computes in {' or '.join(openvino.HINTS)}, not in {precision}.")
-        free = engine is None and device is None and not is_onnx_alone(locate(name))
-        on_gpu = free and may_have_gpu() and _torch_backbone().has_gpu()
+        place = locate(name)
+        free = engine is None and device is None and not is_onnx_alone(place)
+        on_gpu = free and may_have_gpu() and resolve(TORCH_BACKBONE).has_gpu()
         if engine == "torch" or on_gpu or not on_cpu or not for_openvino:
             return _load_with_torch(name, device, precision)
         try:
-            return _load_graph(name, precision)
+            with checkpoint_errors(f"The model {place}", ADVICE):
+                network = GraphNetwork.open(place)
+                tokenizer, specials = read_tokenizer(place)
+                return Backbone(network, tokenizer, specials, read_pooling(place), name or place, precision)
         except UnsupportedArchitecture:
             if engine == "openvino" or not torch_is_installed():
                 raise
@@ -117,7 +122,12 @@ class Backbone:
     def engine(self) -> Engine:
         """The engine that computes vectors, created on first use."""
         with checkpoint_errors(f"The model {self.name}", ADVICE):
-            return self.network.engine(self.pooling.mode, self._precision, self.probe_vectors)
+            # the probes are tokenised only when asked for: the tokenizer's threads would not survive a fork
+            return self.network.engine(
+                self.pooling.mode,
+                self._precision,
+                lambda engine: self._encode(engine, probe_pieces(self.tokenizer, self.max_tokens)),
+            )
 
     @property
     def precision(self) -> EnginePrecision:
@@ -136,8 +146,8 @@ class Backbone:
 
     @property
     def identity(self) -> str:
-        """Identifies the weights, all changes of them, and the pooling."""
-        return f"{self.network.digest}-{self.pooling.mode}-{self.change}"
+        """Identifies the weights and the pooling; libraries record it, so it ends as in longmatch 0.2.0."""
+        return f"{self.network.digest}-{self.pooling.mode}-"
 
     @property
     def languages(self) -> frozenset[str] | None:
@@ -152,14 +162,8 @@ class Backbone:
 
     def with_pooling(self, mode: str) -> Self:
         """The same network with another pooling: mean, cls or max."""
-        return self._copy(self.network, Pooling(mode, self.pooling.max_length), self.change)
-
-    def with_change(self, change: Weights, digest: str) -> Self:
-        """A copy with a low-rank change added to the weights; `digest` identifies all changes it then has."""
-        return self._copy(self.network.with_change(change), self.pooling, digest)
-
-    def _copy(self, network: Network, pooling: Pooling, change: str) -> Self:
-        return type(self)(network, self.tokenizer, self.specials, pooling, self.name, self._precision, change)
+        pooling = Pooling(mode, self.pooling.max_length)
+        return type(self)(self.network, self.tokenizer, self.specials, pooling, self.name, self._precision)
 
     def encode_texts(self, texts: Sequence[str]) -> Vectors:
         """One vector per text; each must fit into `max_tokens` (units/ splits longer ones)."""
@@ -169,13 +173,6 @@ class Backbone:
     def encode(self, pieces: Sequence[Ints], progress: TokenProgress | None = None) -> Vectors:
         """One unit vector per piece of token ids, independent of their order: (pieces, width)."""
         return self._encode(self.engine, pieces, progress)
-
-    def probe_vectors(self, engine: Engine) -> Vectors:
-        """The vectors of a few probes by an engine that is tried.
-
-        Tokenised only when called: the tokenizer's threads, once started, would not survive a fork.
-        """
-        return self._encode(engine, probe_pieces(self.tokenizer, self.max_tokens))
 
     def _encode(self, engine: Engine, pieces: Sequence[Ints], progress: TokenProgress | None = None) -> Vectors:
         lengths = lengths_of(pieces)
@@ -200,29 +197,9 @@ def known_languages(name: str) -> frozenset[str] | None:
     return MULTILINGUAL_LANGUAGES if name == MULTILINGUAL else languages_of(name)
 
 
-def _load_graph(name: str | None, precision: EnginePrecision | None) -> Backbone:
-    place = locate(name)
-    with checkpoint_errors(f"The model {place}", ADVICE):
-        network = GraphNetwork.open(place)
-        tokenizer, specials = read_tokenizer(place)
-        pooling = read_pooling(place)
-    return Backbone(network, tokenizer, specials, pooling, name or place, precision)
-
-
-def _load_multilingual(precision: EnginePrecision | None) -> Backbone:
-    """It runs on OpenVINO alone, in the precision asked for if that has it."""
-    chosen = precision if precision in openvino.HINTS else None
-    pooling = Pooling(max_length=POSITIONS)
-    return Backbone(MultilingualNetwork(), multilingual_tokenizer(), SPECIALS, pooling, MULTILINGUAL, chosen)
-
-
 def _load_with_torch(name: str | None, device: str | None, precision: EnginePrecision | None) -> Backbone:
     if not torch_is_installed():
         wanted = f"on {device}" if device else f"in {precision}" if precision else "with torch"
         raise LongmatchError(f"Computing {wanted} needs torch. Install it: pip install 'longmatch[lab]'.")
-    backbone: Backbone = _torch_backbone().load(name, device, precision)
+    backbone: Backbone = resolve(TORCH_BACKBONE).load(name, device, precision)
     return backbone
-
-
-def _torch_backbone() -> Any:
-    return resolve(TORCH_BACKBONE)

@@ -108,7 +108,13 @@ def build_graph(
         pooling: `mean` of the tokens, `cls` (the first token) or `max`.
         sums: the most products that are added up at a time, for processors that add in half precision.
     """
-    _check(config, pooling)
+    for name, value in REQUIRED.items():
+        if config.get(name) not in (None, value):
+            raise _unsupported(f"with {name} {config[name]!r}")
+    if (activation := _setting(config, "hidden_act")) not in ACTIVATIONS:
+        raise _unsupported(f"with the activation {activation!r}")
+    if pooling not in POOLINGS:
+        raise _unsupported(f"with {pooling!r} pooling")
     return _GraphBuilder(config, _Weights(weights), sums).model(pooling)
 
 
@@ -155,17 +161,6 @@ def _setting(config: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-def _check(config: Mapping[str, Any], pooling: str) -> None:
-    _architecture(config)
-    for name, value in REQUIRED.items():
-        if config.get(name) not in (None, value):
-            raise _unsupported(f"with {name} {config[name]!r}")
-    if (activation := _setting(config, "hidden_act")) not in ACTIVATIONS:
-        raise _unsupported(f"with the activation {activation!r}")
-    if pooling not in POOLINGS:
-        raise _unsupported(f"with {pooling!r} pooling")
-
-
 class _Weights:
     """A model's weights in float32, whatever prefix its names have."""
 
@@ -178,16 +173,12 @@ class _Weights:
     def __getitem__(self, name: str) -> Floats:
         old = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
         for spelling in (name, old):
-            if self._prefix + spelling in self._weights:
-                return _as_float32(self._weights[self._prefix + spelling], name)
+            if (array := self._weights.get(self._prefix + spelling)) is not None:
+                try:
+                    return as_float32(array)
+                except ValueError as error:
+                    raise _unsupported(f"whose weight {name!r} is stored as {array.dtype}") from error
         raise _unsupported(f"that lacks the weight {name!r}")
-
-
-def _as_float32(array: npt.NDArray[Any], name: str) -> Floats:
-    try:
-        return as_float32(array)
-    except ValueError as error:
-        raise _unsupported(f"whose weight {name!r} is stored as {array.dtype}") from error
 
 
 class _GraphBuilder:
@@ -245,16 +236,6 @@ class _GraphBuilder:
         return bias + self._op.gather(table, between + self._integer(self._positions - 1), self._integers(1))
 
     def _layer(self, states: Node, bias: Node, layer: str) -> Node:
-        names = self._names
-        attended = self._linear(self._attention(states, bias, layer), layer + names.attention_output)
-        states = self._norm(attended + states, layer + names.attention_norm)
-        operation, *arguments = self._activation
-        hidden = getattr(self._op, operation)(self._linear(states, layer + names.feed_forward), *arguments)
-        return self._norm(
-            self._linear(hidden, layer + names.feed_forward_output) + states, layer + names.feed_forward_norm
-        )
-
-    def _attention(self, states: Node, bias: Node, layer: str) -> Node:
         names, width = self._names, self._width // self._heads
         split, swap = self._integers(0, 0, self._heads, width), self._integers(0, 2, 1, 3)
         query, key, value = (  # (pieces, heads, tokens, width of a head)
@@ -263,7 +244,14 @@ class _GraphBuilder:
         )
         scores = self._op.matmul(query, key, False, True) * self._number(width**-0.5) + bias
         mixed = self._op.matmul(self._op.softmax(scores, -1), value, False, False)
-        return self._op.reshape(self._op.transpose(mixed, swap), self._integers(0, 0, self._width), True)
+        joined = self._op.reshape(self._op.transpose(mixed, swap), self._integers(0, 0, self._width), True)
+        attended = self._linear(joined, layer + names.attention_output)
+        states = self._norm(attended + states, layer + names.attention_norm)
+        operation, *arguments = self._activation
+        hidden = getattr(self._op, operation)(self._linear(states, layer + names.feed_forward), *arguments)
+        return self._norm(
+            self._linear(hidden, layer + names.feed_forward_output) + states, layer + names.feed_forward_norm
+        )
 
     def _linear(self, states: Node, name: str) -> Node:
         weight, total = self._weights[f"{name}.weight"], self._constant(self._weights[f"{name}.bias"])

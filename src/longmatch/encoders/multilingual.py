@@ -6,7 +6,7 @@ come with the package of the extra `languages`; the graph made of them here runs
 """
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -23,7 +23,6 @@ from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
 from longmatch.encoders.openvino import OpenvinoEngine, load_openvino, normalised, operations
 from longmatch.encoders.pretrained import remembered_digest
 from longmatch.encoders.selection import fastest_engine
-from longmatch.encoders.weights import Weights
 from longmatch.errors import LongmatchError
 
 MULTILINGUAL = "multilingual"
@@ -67,18 +66,12 @@ def multilingual_file(name: str) -> Path:
     return path
 
 
-def multilingual_tokenizer() -> Tokenizer:
-    """Its tokenizer."""
-    return read_sentencepiece(multilingual_file("sp.model"))
-
-
 @dataclass(frozen=True)
 class MultilingualNetwork:
     """The network of the multilingual backbone."""
 
     width: int = WIDTH
     positions: int = POSITIONS
-    changes: Sequence[Weights] = ()
 
     @property
     def digest(self) -> str:
@@ -93,10 +86,6 @@ class MultilingualNetwork:
             return OpenvinoEngine(multilingual_graph, digest, POSITIONS, chosen)
 
         return make(precision) if precision else fastest_engine(make, digest, probe)
-
-    def with_change(self, change: Weights) -> "MultilingualNetwork":
-        """Not possible: low-rank changes are made for transformers."""
-        raise ValueError(f"the backbone {MULTILINGUAL} cannot be changed")
 
 
 def multilingual_graph() -> Any:
@@ -122,13 +111,24 @@ class _Graph:
         count = op.reduce_sum(inside, _numbers(op, 1), False)  # (pieces, 1)
         total = op.reduce_sum(features * inside, _numbers(op, 1), False)  # (pieces, 1280)
         mean = (self._product(total, "cnn_W") + count * self._constant("cnn_b")) / op.sqrt(count)
-        vectors = normalised(self._dense(mean))
+        first = op.relu(self._product(mean, "d0"))
+        second = op.relu(self._product(mean, "p1") + self._product(first, "d1"))
+        third = op.relu(self._product(second, "d2"))
+        vectors = normalised(op.tanh(self._product(second, "p3") + self._product(third, "d3")))
         return load_openvino().Model([vectors], [ids, mask], MULTILINGUAL)
 
     def _features(self, ids: Node, inside: Node) -> Node:
         """The embedding of every token beside what the convolutions see: (pieces, tokens, 1280)."""
         op = self.op
-        embedded = self._embedded(ids)
+        # (pieces, tokens, 512): a byte a number, to be scaled as its chunk of the table was
+        table = np.empty((CHUNKS * len(self.weights["q1"]), WIDTH), np.uint8)
+        for chunk in range(CHUNKS):
+            table[chunk::CHUNKS] = self.weights[f"q{chunk + 1}"]
+        axis, chunk_of = op.constant(np.int64(0)), op.mod(ids, op.constant(np.int64(CHUNKS)))
+        factor, low = (
+            op.unsqueeze(op.gather(self._constant(name), chunk_of, axis), _numbers(op, 2)) for name in ("scale", "lo")
+        )
+        embedded = op.convert(op.gather(op.constant(table), ids, axis), np.float32) * factor + low
         projection = np.concatenate([self.weights[f"proj{n}"] for n, _ in SPANS], axis=1)
         bias, scale, shift = (
             op.constant(np.concatenate([self.weights[f"{name}{n}"] for n, _ in SPANS]))
@@ -139,18 +139,6 @@ class _Graph:
         parts = op.split(states, op.constant(np.int64(2)), len(SPANS))
         seen = [self._convolved(parts.output(i), inside, *span) for i, span in enumerate(SPANS)]
         return self._norm(op.concat([embedded, *seen], 2), self._constant("ln_g"), self._constant("ln_b"))
-
-    def _embedded(self, ids: Node) -> Node:
-        """(pieces, tokens, 512): a byte a number, to be scaled as its chunk of the table was."""
-        op = self.op
-        table = np.empty((CHUNKS * len(self.weights["q1"]), WIDTH), np.uint8)
-        for chunk in range(CHUNKS):
-            table[chunk::CHUNKS] = self.weights[f"q{chunk + 1}"]
-        axis, chunk_of = op.constant(np.int64(0)), op.mod(ids, op.constant(np.int64(CHUNKS)))
-        scale, low = (
-            op.unsqueeze(op.gather(self._constant(name), chunk_of, axis), _numbers(op, 2)) for name in ("scale", "lo")
-        )
-        return op.convert(op.gather(op.constant(table), ids, axis), np.float32) * scale + low
 
     def _convolved(self, states: Node, inside: Node, span: int, before: int) -> Node:
         """Two residual convolutions; beyond its ends a piece has zeros."""
@@ -167,13 +155,6 @@ class _Graph:
             found = self._product(window, f"w{layer}_{span}") + self._constant(f"b{layer}_{span}")
             states = op.add(op.relu(found), states) * inside
         return states
-
-    def _dense(self, mean: Node) -> Node:
-        op = self.op
-        first = op.relu(self._product(mean, "d0"))
-        second = op.relu(self._product(mean, "p1") + self._product(first, "d1"))
-        third = op.relu(self._product(second, "d2"))
-        return op.tanh(self._product(second, "p3") + self._product(third, "d3"))
 
     def _norm(self, states: Node, scale: Node, shift: Node) -> Node:
         return self.op.mvn(states, _numbers(self.op, -1), True, self.eps, "inside_sqrt") * scale + shift

@@ -1,7 +1,7 @@
 """A checkpoint's network: what engines are made from. OpenVINO's is built from its config and weights, or from ONNX."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +13,7 @@ from longmatch.encoders.onnx import read_onnx
 from longmatch.encoders.openvino import OpenvinoEngine
 from longmatch.encoders.pretrained import find_file, read_config, remembered_digest
 from longmatch.encoders.selection import fastest_engine
-from longmatch.encoders.weights import PARTS, WEIGHTS, Weights, read_weights, weight_files, with_change
+from longmatch.encoders.weights import PARTS, WEIGHTS, read_weights, weight_files
 
 ONNX = ("onnx/model.onnx", "model.onnx")  # where exporters put it
 HALF_SUMS = 384  # products that float16 adds up at a time: more lose too many digits
@@ -44,13 +44,6 @@ class Network(Protocol):
     def engine(self, pooling: str, precision: EnginePrecision | None, probe: Callable[[Engine], Vectors]) -> Engine:
         """An engine in that precision; by default in the fastest that gives the same vectors of the probes."""
 
-    def with_change(self, change: Weights) -> "Network":
-        """The network with a low-rank change added to its weights."""
-
-    @property
-    def changes(self) -> Sequence[Weights]:
-        """The low-rank changes added to the weights that were read."""
-
 
 def is_onnx_alone(place: str) -> bool:
     """Whether a local folder holds an ONNX file and no weights that torch reads."""
@@ -65,7 +58,6 @@ class GraphNetwork:
 
     config: dict[str, Any]
     files: list[Path]  # of the weights
-    changes: tuple[Weights, ...] = field(default=(), repr=False)
 
     @staticmethod
     def open(place: str) -> "GraphNetwork":
@@ -84,11 +76,6 @@ class GraphNetwork:
             return GraphNetwork(config, [onnx])
 
     @property
-    def is_onnx(self) -> bool:
-        """Whether the network comes from an ONNX file."""
-        return self.files[0].suffix == ".onnx"
-
-    @property
     def width(self) -> int:
         """Dimensions of a vector."""
         return int(self.config.get("hidden_size") or self.config["dim"])
@@ -102,13 +89,10 @@ class GraphNetwork:
 
     @property
     def digest(self) -> str:
-        """Of the weights, the config and all changes."""
+        """Of the weights and the config."""
         sha = sha256(repr(sorted(self.config.items(), key=lambda item: item[0])).encode())
         for path in self.files:
             sha.update(remembered_digest(path).encode())
-        for change in self.changes:
-            for name in sorted(change):
-                sha.update(name.encode() + change[name].tobytes())
         return sha.hexdigest()[:16]
 
     def engine(self, pooling: str, precision: EnginePrecision | None, probe: Callable[[Engine], Vectors]) -> Engine:
@@ -122,15 +106,7 @@ class GraphNetwork:
 
     def graph(self, pooling: str, precision: EnginePrecision = "float32") -> Any:
         """The OpenVINO model."""
-        if self.is_onnx:
+        if self.files[0].suffix == ".onnx":
             return read_onnx(self.files[0], pooling)
-        weights: Weights = read_weights(self.files)
-        for change in self.changes:
-            weights = with_change(weights, change)
-        return build_graph(self.config, weights, pooling, HALF_SUMS if precision == "float16" else None)
-
-    def with_change(self, change: Weights) -> "GraphNetwork":
-        """The network with a low-rank change added to its weights, once they are read."""
-        if self.is_onnx:
-            raise ValueError("a network in ONNX cannot be changed")
-        return replace(self, changes=(*self.changes, change))
+        sums = HALF_SUMS if precision == "float16" else None
+        return build_graph(self.config, read_weights(self.files), pooling, sums)

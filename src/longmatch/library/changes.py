@@ -15,6 +15,7 @@ from longmatch.library.files import SourceFile, SourcePaths, Survey
 from longmatch.library.rows import ENCODING_COLUMNS, to_table
 from longmatch.library.store import Store
 from longmatch.library.writer import Writer
+from longmatch.matching.sentence_vectors import title_vectors
 
 Prune: TypeAlias = bool | Callable[[Path], bool]
 """Whether documents whose file is gone are removed; or of which files they are."""
@@ -59,11 +60,8 @@ class Changes:
 
     def __init__(self, store: Store, paths: SourcePaths, prune: Prune) -> None:
         self.paths, self._prune = paths, prune
-        rows = store.read(["id", "hash", "source"])
-        columns = (rows[name].to_pylist() for name in ("id", "hash", "source"))
-        self.stored: dict[str, tuple[str, str]] = {
-            id: (hash, source) for id, hash, source in zip(*columns, strict=True)
-        }
+        rows = store.read(["id", "hash", "source"]).to_pylist()
+        self.stored: dict[str, tuple[str, str]] = {row["id"]: (row["hash"], row["source"]) for row in rows}
         self.ids_by_source: dict[str, set[str]] = defaultdict(set)  # before this run
         for id, (_, source) in self.stored.items():
             self.ids_by_source[source].add(id)
@@ -110,9 +108,8 @@ class Changes:
         """Give the documents of a renamed file their new ids; None where it has none, or one of these is taken."""
         ids = {id: renamed_id(id, before, file.id) for id in sorted(self.ids_by_source.get(before, ()))}
         own = (before, file.source)  # the latter where this was interrupted
-        if not ids or any(
-            id in self.assigned or self.stored.get(id, ("", before))[1] not in own for id in ids.values()
-        ):
+        taken = (id in self.assigned or self.stored.get(id, ("", before))[1] not in own for id in ids.values())
+        if not ids or any(taken):
             return None
         hashes = {new: self.stored.pop(old)[0] for old, new in ids.items()}
         self.stored |= {id: (hash, file.source) for id, hash in hashes.items()}
@@ -128,23 +125,28 @@ class Changes:
         `unseen` are the ids that the file had before and no longer has. They are kept if the file could not be read
         completely.
         """
-        removed, kept = ([], []) if problems else self._missing(file.source, unseen)
+        missing = [] if problems else self._missing(file.source, unseen)
         self.summary.unreadable += [(str(file.path), str(error)) for error in problems]
         record = file.record([str(error) for error in problems])
-        return record | ({"hash": "", "modified": 0} if kept else {}), removed  # kept: read it again next time
+        if self.may_remove(file.source):
+            return record, missing
+        return record | ({"hash": "", "modified": 0} if missing else {}), []  # kept: read it again next time
 
     def finish(self, files: Survey) -> tuple[list[str], list[str]]:
         """The ids to remove because their files are gone, and the records of files to remove."""
-        sources = [source for source in files.gone if self.may_remove(source)]
-        missing = [self._missing(source, self.ids_by_source.get(source, ()))[0] for source in files.gone]
-        return [id for ids in missing for id in ids], sources
+        removed, sources = [], []
+        for source in files.gone:
+            missing = self._missing(source, self.ids_by_source.get(source, ()))
+            if self.may_remove(source):
+                removed += missing
+                sources.append(source)
+        return removed, sources
 
-    def _missing(self, source: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Of documents that are no longer in their file: those to remove, and those to keep without a file."""
+    def _missing(self, source: str, ids: Iterable[str]) -> list[str]:
+        """Documents that are no longer in their file, to be removed or kept without one."""
         missing = sorted(id for id in ids if id not in self.assigned)
-        is_removed = self.may_remove(source)
-        (self.summary.removed if is_removed else self.summary.vanished).extend(missing)
-        return (missing, []) if is_removed else ([], missing)
+        (self.summary.removed if self.may_remove(source) else self.summary.vanished).extend(missing)
+        return missing
 
 
 def renamed_files(
@@ -211,5 +213,5 @@ def _renamed(encoding: Encoding, id: str, rename: Rename, writer: Writer) -> Enc
     title = encoding.title_vector
     if document.title in _names(rename.before):
         document = replace(document, title=rename.file.id)
-        title = None if title is None else writer.encode_title(document.title)
+        title = None if title is None else title_vectors([document.title], writer.matcher().backbone)[0]
     return replace(encoding, sentences=replace(encoding.sentences, document=document), title_vector=title)

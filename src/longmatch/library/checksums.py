@@ -6,7 +6,6 @@ now and then by a process that writes.
 """
 
 import json
-import os
 import re
 import shutil
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from longmatch.cache import replace_file
 from longmatch.library.errors import LibraryError
 
 BLOCK = 1 << 20
@@ -67,8 +67,8 @@ def from_checked_json(text: str) -> dict[str, Any]:
 class CheckedFiles:
     """Remembers in a file which files of a folder were found good, with their size and time."""
 
-    def __init__(self, folder: Path, name: str = "checked.json") -> None:
-        self._folder, self._path = folder, folder / name
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._path = folder, folder / "checked.json"
         try:
             self._good: dict[str, list[int]] = from_checked_json(self._path.read_text(encoding="utf-8"))["good"]
         except (OSError, ValueError, KeyError):
@@ -123,19 +123,7 @@ class CheckedFiles:
             return
         self._good = good
         with suppress(OSError):  # a library that cannot be written is checked again the next time
-            replace_text(self._path, to_checked_json({"good": good}))
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write a file in one step: whoever reads it sees all of the old or all of the new."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        new.write_text(text, encoding="utf-8")
-        new.replace(path)
-    except OSError:
-        with suppress(OSError):
-            new.unlink()
-        raise
+            replace_file(self._path, to_checked_json({"good": good}).encode())
 
 
 class StoreChecks:
@@ -153,40 +141,27 @@ class StoreChecks:
 
     def check(self, recheck: bool = False) -> None:
         """Find damaged files; raises LibraryError unless what is damaged is not needed for every question."""
-        if self._folder is not None:
-            self._refuse_addresses(self._folder)
-            listed, self._versions = self._listed(self._folder)
-            self.damaged = CheckedFiles(self._folder).damaged(listed, recheck) if listed else []
+        if (folder := self._folder) is not None:
+            # a table may say that its files are elsewhere, in storage that would be asked with the user's credentials
+            for manifest in folder.glob("*.lance/_versions/*.manifest"):
+                if b"://" in manifest.read_bytes():
+                    raise LibraryError(
+                        f"{self._address} has files at another address ({manifest.relative_to(folder)}), which is not "
+                        "opened. Ask for a whole copy."
+                    )
+            listed, self._versions = _listed(folder)
+            self.damaged = CheckedFiles(folder).damaged(listed, recheck) if listed else []
             self._raise([name for name in self.damaged if not name.startswith((DATA, FILES))])
-
-    def _refuse_addresses(self, folder: Path) -> None:
-        """A table may say that its files are elsewhere, in storage that would be asked with the user's credentials."""
-        for manifest in folder.glob("*.lance/_versions/*.manifest"):
-            if b"://" in manifest.read_bytes():
-                raise LibraryError(
-                    f"{self._address} has files at another address ({manifest.relative_to(folder)}), which is not "
-                    "opened. Ask for a whole copy."
-                )
 
     @property
     def remark(self) -> str:
         """A sentence where a folder's documents have no checksums to compare with; else empty."""
-        if self._folder is None or self._listed(self._folder)[0] or not any(self._folder.glob(f"{DATA}*")):
+        if self._folder is None or _listed(self._folder)[0] or not any(self._folder.glob(f"{DATA}*")):
             return ""
         return (
             f"{self._address} has no valid {LIST}, so damaged or changed files would not be noticed. The next change "
             "of the library records what is there."
         )
-
-    def first_damaged(self) -> str:
-        """The first file that is now missing or not as its checksum says, and which of both; empty for none."""
-        if self._folder is None:
-            return ""
-        listed, _ = self._listed(self._folder)
-        if gone := next((name for name in sorted(listed) if not (self._folder / name).exists()), None):
-            return f"{gone} is missing."
-        wrong = CheckedFiles(self._folder).damaged(listed, recheck=True)
-        return f"{wrong[0]} is damaged: its checksum is wrong." if wrong else ""
 
     def check_version(self, table: str, version: int) -> None:
         """Raise LibraryError if the latest commit of a table, which was opened after `check`, is lost."""
@@ -209,30 +184,18 @@ class StoreChecks:
         """Record the checksums of new files, and the version of a table."""
         if self._folder is None:
             return
-        listed, versions = self._listed(self._folder)
-        found = {name: listed[name] if name in listed else checksum(self._folder / name) for name in self._files()}
-        replace_text(self._folder / LIST, to_checked_json({"files": found, "versions": {**versions, table: version}}))
+        listed, versions = _listed(self._folder)
+        paths = (path for table in TABLES for part in PARTS for path in self._folder.glob(f"{table}.lance/{part}"))
+        names = [path.relative_to(self._folder).as_posix() for path in paths]
+        found = {name: listed[name] if name in listed else checksum(self._folder / name) for name in names}
+        content = to_checked_json({"files": found, "versions": {**versions, table: version}})
+        replace_file(self._folder / LIST, content.encode())
         CheckedFiles(self._folder).trust(found)
 
     def forget(self) -> None:
         """Forget all checksums, as before a library is made."""
         if self._folder is not None:
             (self._folder / LIST).unlink(missing_ok=True)
-
-    def _files(self) -> Iterator[str]:
-        assert self._folder is not None
-        for table in TABLES:
-            for pattern in PARTS:
-                for path in (self._folder / f"{table}.lance").glob(pattern):
-                    yield path.relative_to(self._folder).as_posix()
-
-    @staticmethod
-    def _listed(folder: Path) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        try:
-            listed = from_checked_json((folder / LIST).read_text(encoding="utf-8"))
-            return listed["files"], listed["versions"]
-        except (OSError, ValueError, KeyError):  # older libraries have none
-            return {}, {}
 
     def _raise(self, damaged: list[str]) -> None:
         if damaged:
@@ -242,6 +205,15 @@ class StoreChecks:
             )
 
 
+def _listed(folder: Path) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """The recorded checksums of a library's files, and the versions of its tables."""
+    try:
+        listed = from_checked_json((folder / LIST).read_text(encoding="utf-8"))
+        return listed["files"], listed["versions"]
+    except (OSError, ValueError, KeyError):  # older libraries have none
+        return {}, {}
+
+
 @contextmanager
 def storage_errors(address: object) -> Iterator[None]:
     """Turn errors of the storage into a LibraryError of one sentence."""
@@ -249,18 +221,24 @@ def storage_errors(address: object) -> Iterator[None]:
         yield
     except MemoryError as error:
         raise LibraryError(f"There is not enough memory for {address}. End other programs, and run again.") from error
-    except (OSError, RuntimeError, ValueError) as error:
-        raise LibraryError(_sentence(str(address), f"{type(error).__name__}: {error}")) from error
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # of the storage's own language; it is no Exception
+        is_panic = type(error).__name__ == "PanicException"  # of the storage's own language; it is no Exception
+        if not is_panic and not isinstance(error, OSError | RuntimeError | ValueError):
             raise
         raise LibraryError(_sentence(str(address), f"{type(error).__name__}: {error}")) from error
 
 
 def _sentence(address: str, reason: str) -> str:
     """What has gone wrong. Whether files are damaged, their checksums say, and no word of the engine."""
-    if damaged := StoreChecks(address).first_damaged():
-        return f"{address}/{damaged} Restore it from a backup, or remove {address} and index again."
+    if "://" not in address:
+        folder = Path(address)
+        listed, _ = _listed(folder)
+        missing = [f"{name} is missing" for name in sorted(listed) if not (folder / name).exists()]
+        damaged = missing or [
+            f"{n} is damaged: its checksum is wrong" for n in CheckedFiles(folder).damaged(listed, True)
+        ]
+        if damaged:
+            return f"{address}/{damaged[0]}. Restore it from a backup, or remove {address} and index again."
     is_full = False
     with suppress(OSError):
         is_full = shutil.disk_usage(address).free < 1 << 16

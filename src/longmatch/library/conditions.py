@@ -1,4 +1,4 @@
-"""Conditions on documents, as a user or an assistant writes them: parsed into a tree, from which SQL is made.
+"""Conditions on documents, as a user or an assistant writes them: parsed, and written again as SQL from what was read.
 
     condition  = all of { "OR" all of }
     all of     = one { "AND" one }
@@ -16,30 +16,20 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from longmatch.documents.document import brief
 from longmatch.library.errors import LibraryError
 
 COLUMNS = ("id", "title", "language", "words", "source")
 Value: TypeAlias = str | float | bool
-Operator: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
 
 LONGEST = 4_000_000  # characters: a list of tens of thousands of ids
 LONGEST_PATTERN = 1_000  # characters of LIKE and contains
 DEEPEST = 10  # brackets and NOTs, one in another
 MOST_TESTS = 1_000
 KEYWORDS = frozenset(["AND", "OR", "NOT", "IN", "IS", "NULL", "LIKE", "ILIKE", "BETWEEN", "TRUE", "FALSE", "CONTAINS"])
-OPERATORS: dict[str, Operator] = {
-    "=": "=",
-    "==": "=",
-    "<>": "<>",
-    "!=": "<>",
-    "<": "<",
-    "<=": "<=",
-    ">": ">",
-    ">=": ">=",
-}
+OTHER_SPELLINGS = {"==": "=", "!=": "<>"}
 GRAMMAR = (
     f"A condition compares {', '.join(COLUMNS)} or a key of the metadata with 'texts', numbers, TRUE or FALSE by "
     "=, <>, <, <=, >, >=, LIKE, contains, IN (...), BETWEEN or IS NULL, joined by AND, OR, NOT and brackets: "
@@ -50,7 +40,8 @@ _TOKEN = re.compile(
       | (?P<text>'(?:[^'\ud800-\udfff]++|'')*+')
       | (?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
       | (?P<name>[^\W\d]\w*(?:\.\w+)*)
-      | (?P<sign><=|>=|<>|!=|==|[=<>(),])
+      | (?P<operator><=|>=|<>|!=|==|[=<>])
+      | (?P<sign>[(),])
       | (?P<end>\Z)
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
@@ -59,118 +50,12 @@ _WILDCARD = re.compile(r"[%_\\]")
 _LEAF = r"(?s)^[^\[{].*$"  # JSON that is neither a list nor an object
 
 
+@dataclass(frozen=True)
 class Condition:
-    """What a document may fulfil."""
+    """What a document may fulfil: as SQL, in brackets where it has parts, and the metadata keys it names, each once."""
 
-    @property
-    def sql(self) -> str:
-        """The condition as SQL; in brackets where it has parts."""
-        return _sql(self)
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys of the metadata that it names, each once."""
-        return [_key(name) for name in dict.fromkeys(_names(self)) if name not in COLUMNS]
-
-
-@dataclass(frozen=True)
-class Comparison(Condition):
-    """`year > 2019`."""
-
-    name: str
-    operator: Operator
-    value: Value
-
-
-@dataclass(frozen=True)
-class OneOf(Condition):
-    """`language IN ('en', 'de')`."""
-
-    name: str
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True)
-class Between(Condition):
-    """`year BETWEEN 2019 AND 2021`."""
-
-    name: str
-    low: Value
-    high: Value
-
-
-@dataclass(frozen=True)
-class Like(Condition):
-    """`title LIKE 'Rivers%'`; ILIKE ignores capitals."""
-
-    name: str
-    pattern: str
-    ignores_case: bool = False
-
-
-@dataclass(frozen=True)
-class Contains(Condition):
-    """`author contains 'doe'`: anywhere, in capitals or not."""
-
-    name: str
-    part: str
-
-
-@dataclass(frozen=True)
-class IsNull(Condition):
-    """`year IS NULL`."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Not(Condition):
-    """`NOT year > 2019`."""
-
-    condition: Condition
-
-
-@dataclass(frozen=True)
-class Joined(Condition):
-    """Two conditions or more, joined by AND or by OR."""
-
-    word: Literal["AND", "OR"]
-    conditions: tuple[Condition, ...]
-
-
-def _sql(condition: Condition) -> str:
-    match condition:
-        case Comparison(name, operator, value):
-            return f"{_as_type_of(value, name)} {operator} {_literal(value)}"
-        case OneOf(name, values):
-            kinds = ([v for v in values if _is_number(v)], [v for v in values if not _is_number(v)])
-            lists = (f"{_as_type_of(some[0], name)} IN ({', '.join(map(_literal, some))})" for some in kinds if some)
-            return f"({' OR '.join(lists)})"
-        case Between(name, low, high):
-            return f"({_sql(Comparison(name, '>=', low))} AND {_sql(Comparison(name, '<=', high))})"
-        case Like(name, pattern, ignores_case):
-            return f"{_text(name)} {'ILIKE' if ignores_case else 'LIKE'} {quoted(pattern)}"
-        case Contains(name, part):  # a pattern in which nothing of the text is a wildcard
-            return _sql(Like(name, "%" + _WILDCARD.sub(r"\\\g<0>", part) + "%", ignores_case=True))
-        case IsNull(name):  # of the text, which all but a missing value has
-            return f"{_text(name)} IS NULL"
-        case Not(negated):
-            return f"(NOT {_sql(negated)})"
-        case Joined(word, conditions):
-            return f"({f' {word} '.join(map(_sql, conditions))})"
-    raise AssertionError(condition)
-
-
-def _names(condition: Condition) -> Iterator[str]:
-    """The columns and keys that a condition names, as often as it does."""
-    match condition:
-        case Not(negated):
-            yield from _names(negated)
-        case Joined(_, conditions):
-            for part in conditions:
-                yield from _names(part)
-        case Comparison() | OneOf() | Between() | Like() | Contains() | IsNull():
-            yield condition.name
+    sql: str
+    keys: list[str]
 
 
 def quoted(text: str) -> str:
@@ -180,6 +65,164 @@ def quoted(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def parse(where: str) -> Condition:
+    """Read a condition; raises LibraryError, a sentence that says where it stops being one.
+
+    >>> parse("language = 'en' AND words > 2019").sql
+    "(language = 'en' AND TRY_CAST(words AS DOUBLE) > 2019.0)"
+    >>> parse("year > 2019 AND author contains 'doe'").keys
+    ['year', 'author']
+    >>> parse("repeat(title, 9) = ''")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    longmatch.library.errors.LibraryError: The condition "repeat(title, 9) = ''" is not understood at character 7: ...
+    """
+    if len(where) > LONGEST:
+        raise LibraryError(f"The condition is longer than {LONGEST:,} characters. Ask in parts.")
+    parser = _Parser(where)
+    sql = parser.any_of(0)
+    if parser.token.kind != "end":
+        raise parser.error("AND, OR or the end is missing here")
+    return Condition(sql, [_key(name) for name in dict.fromkeys(parser.names) if name not in COLUMNS])
+
+
+class Token(NamedTuple):
+    """A word of a condition."""
+
+    kind: str  # a group of _TOKEN, or keyword
+    value: str  # keywords in capitals, texts without their quotes
+    start: int
+
+
+class _Parser:
+    """Reads one condition from left to right, each part as SQL; `depth` counts the brackets and NOTs around a part."""
+
+    def __init__(self, where: str) -> None:
+        self.where, self.tests = where, 0
+        self.names: list[str] = []
+        self.tokens = _tokens(where)
+        self.token = next(self.tokens)
+
+    def any_of(self, depth: int) -> str:
+        return self._joined("OR", lambda: self._joined("AND", lambda: self._one(depth)))
+
+    def _joined(self, word: str, part: Callable[[], str]) -> str:
+        parts = [part()]
+        while self._skip(word):
+            parts.append(part())
+        return f"({f' {word} '.join(parts)})" if len(parts) > 1 else parts[0]
+
+    def _one(self, depth: int) -> str:
+        if depth > DEEPEST:
+            raise self.error(f"more than {DEEPEST} brackets and NOTs stand one in another")
+        if self._skip("NOT"):
+            return f"(NOT {self._one(depth + 1)})"
+        if self._skip("("):
+            sql = self.any_of(depth + 1)
+            self._need(")", "a closing bracket is missing here")
+            return sql
+        self.tests += 1
+        if self.tests > MOST_TESTS:
+            raise self.error(f"there are more than {MOST_TESTS:,} comparisons; list values: id IN (...)")
+        if self.token.kind != "name":
+            raise self.error("a name is missing here, that of a column or of a key of the metadata")
+        name = self._next().value
+        self.names.append(name)
+        if self.token.kind == "operator":
+            operator = self._next().value
+            return _compare(name, OTHER_SPELLINGS.get(operator, operator), self._value())
+        if self._skip("IS"):
+            negated = self._skip("NOT")
+            self._need("NULL", "NULL is missing here")
+            sql = f"{_text(name)} IS NULL"  # of the text, which all but a missing value has
+        else:
+            negated = self._skip("NOT")
+            sql = self._test_of_words(name)
+        return f"(NOT {sql})" if negated else sql
+
+    def _test_of_words(self, name: str) -> str:
+        """IN, BETWEEN, LIKE and their kind, which NOT may precede."""
+        if self._skip("IN"):
+            self._need("(", "a list in brackets is missing here")
+            values = [self._value()]
+            while self._skip(","):
+                values.append(self._value())
+            self._need(")", "a comma or a closing bracket is missing here")
+            kinds = ([v for v in values if _is_number(v)], [v for v in values if not _is_number(v)])
+            lists = (f"{_as_type_of(some[0], name)} IN ({', '.join(map(_literal, some))})" for some in kinds if some)
+            return f"({' OR '.join(lists)})"
+        if self._skip("BETWEEN"):
+            low = self._value()
+            self._need("AND", "AND is missing here")
+            return f"({_compare(name, '>=', low)} AND {_compare(name, '<=', self._value())})"
+        for word in ("LIKE", "ILIKE"):
+            if self._skip(word):
+                return f"{_text(name)} {word} {quoted(self._pattern())}"
+        if self._skip("CONTAINS"):  # a pattern in which nothing of the text is a wildcard
+            part = _WILDCARD.sub(r"\\\g<0>", self._pattern())
+            return f"{_text(name)} ILIKE {quoted(f'%{part}%')}"
+        raise self.error("a comparison is missing here")
+
+    def _value(self) -> Value:
+        if self.token.kind == "text":
+            return self._next().value
+        if self.token.kind == "number":
+            number = float(self.token.value)
+            if not isfinite(number):
+                raise self.error("the number is too large")
+            self._next()
+            return number
+        for word, value in (("TRUE", True), ("FALSE", False)):
+            if self._skip(word):
+                return value
+        raise self.error("a text in single quotes, a number, TRUE or FALSE is missing here")
+
+    def _pattern(self) -> str:
+        if self.token.kind != "text":
+            raise self.error("a text in single quotes is missing here")
+        if len(self.token.value) > LONGEST_PATTERN:
+            raise self.error(f"the text has more than {LONGEST_PATTERN:,} characters")
+        return self._next().value
+
+    def _skip(self, word: str) -> bool:
+        """Go on if a keyword or sign is next."""
+        if self.token.kind in ("keyword", "sign") and self.token.value == word:
+            self._next()
+            return True
+        return False
+
+    def _need(self, word: str, reason: str) -> None:
+        if not self._skip(word):
+            raise self.error(reason)
+
+    def _next(self) -> Token:
+        """The token, after reading the one that follows it."""
+        token, self.token = self.token, next(self.tokens)
+        return token
+
+    def error(self, reason: str) -> LibraryError:
+        if self.token.kind == "other" and self.token.value == "'":
+            reason = "the text has no closing quote, or a character that is none"
+        shown = brief(self.where.encode(errors="replace").decode(), 100)
+        return LibraryError(
+            f"The condition {shown!r} is not understood at character {self.token.start + 1}: {reason}. {GRAMMAR}"
+        )
+
+
+def _tokens(where: str) -> Iterator[Token]:
+    """The words of a condition, "end" the last; what is none is "other"."""
+    for match in _TOKEN.finditer(where):
+        kind, value = str(match.lastgroup), match[0]
+        if kind == "name" and value.upper() in KEYWORDS:
+            kind, value = "keyword", value.upper()
+        if kind != "space":
+            yield Token(kind, value[1:-1].replace("''", "'") if kind == "text" else value, match.start())
+
+
+def _compare(name: str, operator: str, value: Value) -> str:
+    return f"{_as_type_of(value, name)} {operator} {_literal(value)}"
 
 
 def _literal(value: Value) -> str:
@@ -214,156 +257,3 @@ def _text(name: str) -> str:
 
 def _key(name: str) -> str:
     return name.removeprefix("metadata.")
-
-
-@dataclass(frozen=True)
-class Token:
-    """A word of a condition."""
-
-    kind: str  # a group of _TOKEN, or keyword
-    value: str  # keywords in capitals, texts without their quotes
-    start: int
-
-
-def parse(where: str) -> Condition:
-    """The tree of a condition; raises LibraryError, a sentence that says where it stops being one.
-
-    >>> parse("language = 'en' AND words > 2019").sql
-    "(language = 'en' AND TRY_CAST(words AS DOUBLE) > 2019.0)"
-    >>> parse("year > 2019 AND author contains 'doe'").keys
-    ['year', 'author']
-    >>> parse("repeat(title, 9) = ''")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    longmatch.library.errors.LibraryError: The condition "repeat(title, 9) = ''" is not understood at character 7: ...
-    """
-    if len(where) > LONGEST:
-        raise LibraryError(f"The condition is longer than {LONGEST:,} characters. Ask in parts.")
-    return _Parser(where).parse()
-
-
-class _Parser:
-    """Reads one condition from left to right."""
-
-    def __init__(self, where: str) -> None:
-        self.where, self.tests = where, 0
-        self.tokens = _tokens(where)
-        self.token = next(self.tokens)
-
-    def parse(self) -> Condition:
-        condition = self._joined("OR", self._all_of, 0)
-        if self.token.kind != "end":
-            raise self._error("AND, OR or the end is missing here")
-        return condition
-
-    def _all_of(self, depth: int) -> Condition:
-        return self._joined("AND", self._one, depth)
-
-    def _joined(self, word: Literal["AND", "OR"], part: Callable[[int], Condition], depth: int) -> Condition:
-        parts = [part(depth)]
-        while self._skip(word):
-            parts.append(part(depth))
-        return Joined(word, tuple(parts)) if len(parts) > 1 else parts[0]
-
-    def _one(self, depth: int) -> Condition:
-        if depth > DEEPEST:
-            raise self._error(f"more than {DEEPEST} brackets and NOTs stand one in another")
-        if self._skip("NOT"):
-            return Not(self._one(depth + 1))
-        if self._skip("("):
-            condition = self._joined("OR", self._all_of, depth + 1)
-            self._need(")", "a closing bracket is missing here")
-            return condition
-        return self._test()
-
-    def _test(self) -> Condition:
-        self.tests += 1
-        if self.tests > MOST_TESTS:
-            raise self._error(f"there are more than {MOST_TESTS:,} comparisons; list values: id IN (...)")
-        if self.token.kind != "name":
-            raise self._error("a name is missing here, that of a column or of a key of the metadata")
-        name = self._next().value
-        if self.token.kind == "sign" and self.token.value in OPERATORS:
-            return Comparison(name, OPERATORS[self._next().value], self._value())
-        if self._skip("IS"):
-            negated = self._skip("NOT")
-            self._need("NULL", "NULL is missing here")
-            return Not(IsNull(name)) if negated else IsNull(name)
-        if self._skip("NOT"):
-            return Not(self._test_of_words(name))
-        return self._test_of_words(name)
-
-    def _test_of_words(self, name: str) -> Condition:
-        """IN, BETWEEN, LIKE and their kind, which NOT may precede."""
-        if self._skip("IN"):
-            self._need("(", "a list in brackets is missing here")
-            values = [self._value()]
-            while self._skip(","):
-                values.append(self._value())
-            self._need(")", "a comma or a closing bracket is missing here")
-            return OneOf(name, tuple(values))
-        if self._skip("BETWEEN"):
-            low = self._value()
-            self._need("AND", "AND is missing here")
-            return Between(name, low, self._value())
-        for word in ("LIKE", "ILIKE"):
-            if self._skip(word):
-                return Like(name, self._pattern(), ignores_case=word == "ILIKE")
-        if self._skip("CONTAINS"):
-            return Contains(name, self._pattern())
-        raise self._error("a comparison is missing here")
-
-    def _value(self) -> Value:
-        if self.token.kind == "text":
-            return self._next().value
-        if self.token.kind == "number":
-            number = float(self.token.value)
-            if not isfinite(number):
-                raise self._error("the number is too large")
-            self._next()
-            return number
-        for word, value in (("TRUE", True), ("FALSE", False)):
-            if self._skip(word):
-                return value
-        raise self._error("a text in single quotes, a number, TRUE or FALSE is missing here")
-
-    def _pattern(self) -> str:
-        if self.token.kind != "text":
-            raise self._error("a text in single quotes is missing here")
-        if len(self.token.value) > LONGEST_PATTERN:
-            raise self._error(f"the text has more than {LONGEST_PATTERN:,} characters")
-        return self._next().value
-
-    def _skip(self, word: str) -> bool:
-        """Go on if a keyword or sign is next."""
-        if self.token.kind in ("keyword", "sign") and self.token.value == word:
-            self._next()
-            return True
-        return False
-
-    def _need(self, word: str, reason: str) -> None:
-        if not self._skip(word):
-            raise self._error(reason)
-
-    def _next(self) -> Token:
-        """The token, after reading the one that follows it."""
-        token, self.token = self.token, next(self.tokens)
-        return token
-
-    def _error(self, reason: str) -> LibraryError:
-        if self.token.kind == "other" and self.token.value == "'":
-            reason = "the text has no closing quote, or a character that is none"
-        shown = brief(self.where.encode(errors="replace").decode(), 100)
-        return LibraryError(
-            f"The condition {shown!r} is not understood at character {self.token.start + 1}: {reason}. {GRAMMAR}"
-        )
-
-
-def _tokens(where: str) -> Iterator[Token]:
-    """The words of a condition, "end" the last; what is none is "other"."""
-    for match in _TOKEN.finditer(where):
-        kind, value = str(match.lastgroup), match[0]
-        if kind == "name" and value.upper() in KEYWORDS:
-            kind, value = "keyword", value.upper()
-        if kind != "space":
-            yield Token(kind, value[1:-1].replace("''", "'") if kind == "text" else value, match.start())

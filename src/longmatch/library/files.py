@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -55,10 +55,6 @@ class DescribedFile:
         """Changes when title or metadata do."""
         facts = json.dumps([self.title, dict(self.metadata)], sort_keys=True, default=str)
         return blake2b(facts.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-    def describe(self, document: Document) -> Document:
-        """The document with this title and metadata; what the file itself says in addition is kept."""
-        return replace(document, title=self.title or document.title, metadata={**document.metadata, **self.metadata})
 
 
 AnyFile: TypeAlias = Path | DescribedFile
@@ -247,11 +243,8 @@ def _settled(modified: int) -> int:
 
 def file_hash(path: Path) -> str:
     """Of a file's content."""
-    digest = blake2b(digest_size=HASH_DIGITS // 2)
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return file_digest(file, partial(blake2b, digest_size=HASH_DIGITS // 2)).hexdigest()
 
 
 @dataclass
@@ -306,8 +299,8 @@ def read_file(file: SourceFile, pages: Path | None = None) -> list[Found]:
     """
     with ocr.relaying(pages) if pages else nullcontext():
         first, *attached = documents_of(file.path, file.id)
-    if file.description and isinstance(first, Document):
-        first = file.description.describe(first)
+    if (known := file.description) and isinstance(first, Document):  # what the file says in addition is kept
+        first = replace(first, title=known.title or first.title, metadata={**first.metadata, **known.metadata})
     return [first, *attached]
 
 
@@ -319,20 +312,16 @@ def _stream(file: SourceFile, processes: int | None) -> Iterator[Found]:
     if container is not None and container.of_files:
         known = list(groups)
         workers = _workers(sum(map(len, known)), file.size, processes)
-        apart = any(map(_may_crash, known))
+        apart = any(member.may_crash for group in known for member in group)
         for found in parallel_map(read, known, workers, chunk=1, ahead=2, on_crash=on_crash, apart=apart):
             yield from found
         return
     for group in groups:
-        if _may_crash(group):
+        if any(member.may_crash for member in group):
             for found in parallel_map(read, [group], chunk=1, on_crash=on_crash, apart=True):
                 yield from found
         else:
             yield from read_group(group, file.id)
-
-
-def _may_crash(group: Sequence[Member]) -> bool:
-    return any(member.may_crash for member in group)
 
 
 def _read_listed(group: Sequence[Member], id: str) -> list[Found]:

@@ -53,19 +53,6 @@ class Wanted:
         patterns = (rf"(?i)(^|\W){_spaced(phrase)}($|\W)".replace("'", "''") for phrase in self.phrases)
         return " AND ".join(f"regexp_like(text, '{pattern}')" for pattern in patterns)
 
-    @cached_property
-    def _sought(self) -> list[tuple[re.Pattern[str], int]]:
-        """What a sentence is searched for, and what each is worth: phrases, and words in any form but common ones."""
-        words = [word for word in self.words if word not in COMMON_WORDS] or self.words
-        return [(pattern, 2) for pattern in self.patterns] + [
-            (re.compile(_any_form(w), re.IGNORECASE), 1) for w in words
-        ]
-
-    def marks(self, text: str) -> tuple[int, tuple[str, ...]]:
-        """What a text is worth to the search, and the words and phrases as it spells them, each once."""
-        found = [(worth, match) for pattern, worth in self._sought if (match := pattern.findall(text))]
-        return sum(worth for worth, _ in found), tuple(dict.fromkeys(mark for _, marks in found for mark in marks))
-
 
 def _spaced(phrase: str) -> str:
     return r"\s+".join(map(re.escape, phrase.split()))
@@ -98,11 +85,17 @@ class Snippet:
 
 def snippets(document: Document, wanted: Wanted, most: int = SNIPPETS) -> list[Snippet]:
     """The sentences that have most of the words and phrases, in the order of the text; the first of equal ones."""
+    words = [word for word in wanted.words if word not in COMMON_WORDS] or wanted.words
+    # what is sought, and what it is worth: phrases, and words in any form but common ones
+    sought = [(pattern, 2) for pattern in wanted.patterns]
+    sought += [(re.compile(_any_form(word), re.IGNORECASE), 1) for word in words]
     found = []
     for sentence, _, section in document.indexed_sentences():
-        worth, marks = wanted.marks(sentence.of(document.readable))
-        if worth:
-            found.append((-worth, sentence.start, sentence, section, marks))
+        text = sentence.of(document.readable)
+        hits = [(worth, spelled) for pattern, worth in sought if (spelled := pattern.findall(text))]
+        if hits:
+            marks = tuple(dict.fromkeys(mark for _, spelled in hits for mark in spelled))
+            found.append((-sum(worth for worth, _ in hits), sentence.start, sentence, section, marks))
     shown = []
     best = sorted(found, key=lambda row: row[:2])[:most]
     for _, start, sentence, section, marks in sorted(best, key=lambda row: row[1]):

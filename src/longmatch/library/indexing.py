@@ -1,17 +1,17 @@
 """Indexing: files become documents of the library, in batches that are each committed."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from queue import Queue
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from longmatch.documents.document import Document, content_hash
 from longmatch.library.changes import Changes, IndexingSummary, Prune, rename_documents, renamed_files
-from longmatch.library.files import AnyFile, FileRead, SourcePaths, Survey, read_files, survey
-from longmatch.library.progress import IndexingProgress, OnProgress, Work
+from longmatch.library.files import AnyFile, FileRead, SourcePaths, read_files, survey
+from longmatch.library.progress import OnProgress, Work
 from longmatch.library.settings import LibrarySettings
 from longmatch.matching.wording import language_remarks
 
@@ -51,10 +51,6 @@ class _Batch:
     characters: int = 0
     started: float = field(default_factory=time.monotonic)
 
-    def add(self, document: Document) -> None:
-        self.documents.append(document)
-        self.characters += len(document.text)
-
     def is_full(self, characters: float, settings: LibrarySettings) -> bool:
         """Whether it has as many documents or characters as one commit takes, or was waiting long for files."""
         is_old = bool(self.documents) and time.monotonic() - self.started >= settings.commit_seconds
@@ -67,33 +63,33 @@ class IndexingRun:
     def __init__(
         self, writer: "Writer", source_paths: SourcePaths, on_progress: OnProgress | None, prune: Prune
     ) -> None:
-        self.writer, self.source_paths, self.on_progress = writer, source_paths, on_progress
+        self.writer, self.source_paths, self.work = writer, source_paths, Work(on_progress)
         self.changes = Changes(writer.store, source_paths, prune)
         self.batch = _Batch()
         self.pipeline = Pipeline([self._tokenize, self._encode, self._store])
-        self.files = self.total_files = self.documents = self.tokens = self.written = 0
-        self.work = Work()
         self.languages: set[str] = set()  # of new and changed documents
         self.settings = writer.store.settings
         self.batch_characters: float = self.settings.first_characters
-        self.started = time.monotonic()
-        self._progress_lock = Lock()
 
     def run(self, paths: Iterable[AnyFile]) -> IndexingSummary:
         """Bring the library up to date with the files in `paths`."""
         records = self.writer.store.files()
         files = survey(paths, records, self.source_paths)
         self.changes.begin(files)
-        self._keep_renamed(files, records)
-        self.total_files = len(files.to_read)
+        # documents of renamed files get their new names, and these files are not read
+        found = renamed_files(files, records, self.changes.may_remove)
+        renames = [rename for place in found if (rename := self.changes.rename(*place)) is not None]
+        rename_documents(self.writer, renames)
+        read, before = {rename.file.source for rename in renames}, {rename.before for rename in renames}
+        files.to_read = [file for file in files.to_read if file.source not in read]
+        files.gone = [source for source in files.gone if source not in before]
         self.work.expect(files.to_read)
-        self._report()
+        self.work.report()
         with self.pipeline:
             for file in read_files(files.to_read):
                 self._add(file)
-                self.files += 1
                 self.work.finish(file.file)
-                self._report()
+                self.work.report()
             self._submit()
             self.batch.removed, forgotten = self.changes.finish(files)
             self._submit()
@@ -101,15 +97,6 @@ class IndexingRun:
         self.writer.store.delete_files(forgotten)
         self.changes.summary.remarks += language_remarks(self.languages, self.writer.store.model.languages)
         return self.changes.summary
-
-    def _keep_renamed(self, files: Survey, records: Mapping[str, Mapping[str, Any]]) -> None:
-        """Give documents of renamed files their new names, and take these files out of those to read."""
-        found = renamed_files(files, records, self.changes.may_remove)
-        renames = [rename for place in found if (rename := self.changes.rename(*place)) is not None]
-        rename_documents(self.writer, renames)
-        read, before = {rename.file.source for rename in renames}, {rename.before for rename in renames}
-        files.to_read = [file for file in files.to_read if file.source not in read]
-        files.gone = [source for source in files.gone if source not in before]
 
     def _add(self, read: FileRead) -> None:
         """Put a file's new and changed documents into the next batches."""
@@ -119,7 +106,8 @@ class IndexingRun:
             id, is_new = self.changes.assign(document.id, content_hash(document), file.source)
             unseen.discard(id)
             if is_new:
-                self.batch.add(replace(document, id=id, source=file.source))
+                self.batch.documents.append(replace(document, id=id, source=file.source))
+                self.batch.characters += len(document.text)
                 self.work.add(len(document.text))
                 self.languages.add(document.language)
             if self.batch.is_full(self.batch_characters, self.settings):
@@ -140,17 +128,17 @@ class IndexingRun:
     def _encode(self, batch: _Batch) -> _Batch:
         if not batch.tokens:
             return batch
-        started, before = time.monotonic(), self.tokens
+        started, before = time.monotonic(), self.work.tokens
         characters_per_token = batch.characters / max(1, sum(map(len, batch.tokens)))
 
         def on_documents(count: int) -> None:
-            self.documents += count
+            self.work.documents += count
 
         def on_tokens(count: int) -> None:
             self.pipeline.check()
-            self.tokens += count
-            self.work.encoding((self.tokens - before) * characters_per_token)
-            self._report()
+            self.work.tokens += count
+            self.work.under_way = (self.work.tokens - before) * characters_per_token
+            self.work.report()
 
         batch.rows, batch.tokens = self.writer.encode(batch.tokens, on_documents, on_tokens), []
         self.work.encoded(batch.characters)
@@ -162,29 +150,11 @@ class IndexingRun:
         """Files are recorded last: if killed before, the next run reads them again."""
         if batch.rows is not None:
             self.writer.put(batch.rows)
-            self.written += len(batch.rows)
-            self.work.written(batch.characters)
+            self.work.written(len(batch.rows), batch.characters)
         if batch.removed:
             self.writer.remove(batch.removed)
         self.writer.store.put_files(batch.files)
-        self._report()
-
-    def _report(self) -> None:
-        if self.on_progress:
-            with self._progress_lock:
-                seconds = time.monotonic() - self.started
-                standing = IndexingProgress(
-                    self.files,
-                    self.total_files,
-                    self.documents,
-                    self.tokens,
-                    seconds,
-                    self.work.share,
-                    self.work.read_share,
-                    self.written,
-                    self.work.written_share,
-                )
-                self.on_progress(standing)
+        self.work.report()
 
 
 class PipelineStopped(Exception):
@@ -221,8 +191,8 @@ class Pipeline:
         self._queues: list[Queue[Any]] = [Queue(1) for _ in stages]
         self._error: BaseException | None = None
         self._stop = Event()
-        outputs = [*(queue.put for queue in self._queues[1:]), self._collect]
-        workers = zip(stages, self._queues, outputs, strict=True)
+        following = [*self._queues[1:], None]
+        workers = zip(stages, self._queues, following, strict=True)
         self.threads = [Thread(target=self._work, args=worker, daemon=True) for worker in workers]
         self._interrupt: KeyboardInterrupt | None = None
 
@@ -267,21 +237,21 @@ class Pipeline:
         if self._error is not None:
             raise self._error
 
-    def _work(self, stage: Stage, queue: "Queue[Any]", output: Callable[[Any], None]) -> None:
-        failed, keeps = False, queue is self._queues[-1]
+    def _work(self, stage: Stage, queue: "Queue[Any]", following: "Queue[Any] | None") -> None:
+        failed, is_last = False, following is None
         while (item := queue.get()) is not _END:
-            if failed or (self._stop.is_set() and not keeps):
+            if failed or (self._stop.is_set() and not is_last):
                 continue  # drain the queue, so that nobody waits
             if not isinstance(item, _Failure):
                 try:
                     item = stage(item)
                 except BaseException as error:
                     item = _Failure(error)
-            failed = isinstance(item, _Failure)
-            output(item)
-        output(_END)
-
-    def _collect(self, item: Any) -> None:
-        """Keep the first error that leaves the last stage."""
-        if isinstance(item, _Failure) and self._error is None:
-            self._error = item.error
+            if isinstance(item, _Failure):
+                failed = True
+                if is_last:
+                    self._error = item.error
+            if following is not None:
+                following.put(item)
+        if following is not None:
+            following.put(_END)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -94,7 +93,6 @@ class Library:
         self._source_paths = SourcePaths(Path(self.address).resolve().parent if self._is_local else None)
         self._opened: Store | None = None
         self._search: Searcher | None = None  # over the version searched last
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None  # for the index of a read-only library
         try:
             self._opened = Store.open(self.address, settings=self.settings)
         except NotALibrary:
@@ -448,7 +446,7 @@ class Library:
         self.store.refresh()
         if self._search is None or self._search.index.version != self.store.version:
             self.store.model.check_background(background_digest(self.statistics.sentences), self.address)
-            index = self.current_index.covering(self._new_scratch)
+            index = self.current_index.covering()
             counts = self.settings.candidates, self.settings.exact_below
             kept: RowCache[WeighedDocument] = RowCache(self.settings.document_bytes)
             self._search = Searcher(self.store, index, self.statistics, *counts, kept)
@@ -459,10 +457,6 @@ class Library:
         """The index of the store, as it lies on disk or brought up to date."""
         return CurrentIndex(self.store, self._folder, self.statistics, self._is_local)
 
-    def _new_scratch(self) -> Path:
-        self._scratch = tempfile.TemporaryDirectory(prefix="longmatch-")
-        return Path(self._scratch.name)
-
     @contextmanager
     def writer(self, wait: Callable[[], None] | None = None) -> Iterator[Writer]:
         """Hold the lock, and give a writer for the current store and index; `wait` is called while another has it."""
@@ -471,7 +465,11 @@ class Library:
                 model = LibraryModel.of(self.matcher, self._vector_type or "float16")
                 self._opened = Store.create(self.address, model, settings=self.settings)
             self._opened.checks.check(recheck=True)
-            self._opened.model.check_vectors(self._vector_type, self.address)
+            if self._vector_type not in (None, stored := self._opened.model.vectors):
+                raise LibraryError(
+                    f"{self.address} keeps its vectors in {stored}, not in {self._vector_type}. "
+                    f"Encode it again: longmatch index {self.address} --reencode --vectors {self._vector_type}."
+                )
             with storage_errors(self.address):
                 index = self.current_index.updated()
             self._search = None

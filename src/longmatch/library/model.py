@@ -24,7 +24,6 @@ from longmatch.matching.wording import language_remarks
 SCHEMA = 1
 PROBE = "The committee found that the river had changed its course twice since the first survey."
 SAME_MODEL = 0.9996  # cosine of two probe vectors: precisions and engines, each within 0.9999 of float32, are this near
-JSON_NAMES = {"name": "model"}  # fields that are stored under another key
 
 
 @dataclass(frozen=True)
@@ -39,16 +38,22 @@ class LibraryModel:
     background: str  # digest of the unrelated sentences used to estimate scores by chance
     vectors: VectorType = "float16"  # of the sentences
     computes: str = ""  # precision, engine and device of the first encoding; for information only
-    change: str = ""  # digest of the backbone's low-rank change; empty for none
+    change: str = ""  # of a library that longmatch 0.2.0 had adapted to its own documents; empty for others
 
     @staticmethod
     def of(matcher: HybridMatcher, vectors: VectorType = "float16") -> "LibraryModel":
         """The record of a library encoded by `matcher`."""
         backbone = matcher.backbone
-        probe = tuple(round(float(x), 4) for x in backbone.encode_texts([PROBE])[0])
-        background = background_digest(matcher.statistics.sentences)
-        identity = SCHEMA, matcher.name, recorded_name(backbone), backbone.width
-        return LibraryModel(*identity, probe, background, vectors, backbone.runtime, backbone.change)
+        return LibraryModel(
+            schema=SCHEMA,
+            name=matcher.name,
+            backbone=recorded_name(backbone),
+            width=backbone.width,
+            probe=tuple(round(float(x), 4) for x in backbone.encode_texts([PROBE])[0]),
+            background=background_digest(matcher.statistics.sentences),
+            vectors=vectors,
+            computes=backbone.runtime,
+        )
 
     @property
     def backbone_label(self) -> str:
@@ -83,9 +88,9 @@ class LibraryModel:
 
     def to_json(self) -> str:
         """JSON for the store; defaults are omitted, so that the text of older libraries stays the same."""
-        defaults = {field.name: field.default for field in fields(self)}
-        changed = {name: value for name, value in asdict(self).items() if value != defaults[name]}
-        return json.dumps({JSON_NAMES.get(name, name): value for name, value in changed.items()})
+        values = asdict(self)
+        changed = [field.name for field in fields(self) if values[field.name] != field.default]
+        return json.dumps({"model" if name == "name" else name: values[name] for name in changed})
 
     @staticmethod
     def from_json(text: str, address: str) -> "LibraryModel":
@@ -96,52 +101,40 @@ class LibraryModel:
                 f"{address} was made by a newer longmatch (schema {values['schema']}, this one reads {SCHEMA}). "
                 "Update longmatch: pip install --upgrade longmatch."
             )
-        values |= {name: values.pop(key) for name, key in JSON_NAMES.items()}
-        return LibraryModel(**{**values, "probe": tuple(values["probe"])})
+        return LibraryModel(name=values.pop("model"), **values | {"probe": tuple(values["probe"])})
 
     def checked(self, matcher: HybridMatcher, address: str) -> HybridMatcher:
         """The matcher; raises LibraryError unless it may add to this library and query it."""
-        self.check(LibraryModel.of(matcher), address)
-        return matcher
-
-    def check(self, other: "LibraryModel", address: str) -> None:
-        """Raise LibraryError unless the model `other` may add to this library and query it."""
-        self._check_adapted(other.change, address)
-        is_same = (self.width, self.change) == (other.width, other.change)
+        self._check_adapted(address)
+        other = LibraryModel.of(matcher)
+        is_same = self.width == other.width
         if is_same:
             ours, theirs = np.array(self.probe), np.array(other.probe)
             cosine = ours @ theirs / (np.linalg.norm(ours) * np.linalg.norm(theirs) or 1.0)
             is_same = float(cosine) >= SAME_MODEL
         if not is_same:
             raise LibraryError(
-                f"{address} was made with the model {self.backbone_label}, and this is {other.backbone_label}. "
+                f"{address} was made with the model {self.backbone}, and this is {other.backbone}. "
                 f"{_reencode_hint(address, other.backbone)}"
             )
         self.check_background(other.background, address)
+        return matcher
 
     def check_background(self, digest: str, address: str) -> None:
         """Raise LibraryError unless `digest` is that of the library's background; needs no loaded model."""
         if self.background != digest:
-            self._check_adapted("", address)
+            self._check_adapted(address)
             raise LibraryError(
                 f"{address} was made with other background statistics than this longmatch has. "
                 f"{_reencode_hint(address)}"
             )
 
-    def _check_adapted(self, change: str, address: str) -> None:
+    def _check_adapted(self, address: str) -> None:
         """Refuse the vectors of a backbone that longmatch 0.2.0 had adapted to the library's own documents."""
-        if self.change and not change:
+        if self.change:
             raise LibraryError(
                 f"{address} was adapted to its own documents, which this longmatch no longer does. "
                 f"{_reencode_hint(address)}"
-            )
-
-    def check_vectors(self, wanted: VectorType | None, address: str) -> None:
-        """Raise LibraryError if sentence vectors of another type are requested than the library has."""
-        if wanted not in (None, self.vectors):
-            raise LibraryError(
-                f"{address} keeps its vectors in {self.vectors}, not in {wanted}. "
-                f"Encode it again: longmatch index {address} --reencode --vectors {wanted}."
             )
 
 

@@ -52,7 +52,11 @@ class PairSearch:
         counted = IN_LIKENESS | set(searcher.statistics.probability.sides)
         self.sides = [name for name in self.rarity.sides if name in counted]
         self.nearest = searcher.nearest(len(searcher.index))
-        self.languages = languages_of(searcher.index, self.scope)
+        columns = (searcher.index.live_column(name).tolist() for name in ("languages", "known", "lengths"))
+        self.languages = {
+            id: Language.by_words(language_code(code), known, words)
+            for id, code, known, words in zip(self.scope.ids, *columns, strict=True)
+        }
         self.found: dict[tuple[str, str], Judged] = {}
         self.judged: set[tuple[str, str]] = set()
         self.partners: Counter[str] = Counter()
@@ -74,24 +78,21 @@ class PairSearch:
         for query, neighbours in zip(queries, near, strict=True):
             fresh = [id for id in sorted(neighbours) if ordered(query.id, id) not in self.judged]
             self.judged.update(ordered(query.id, id) for id in fresh)
-            self._judge_all(query, fresh)
+            for candidate, judged in zip(fresh, self._judge(query, fresh, self.minimum), strict=True):
+                pair = ordered(query.id, candidate)
+                # in a library of copies, to be alike is nothing unusual: copies count however probable they are
+                nearly_copies = judged.likeness >= self.settings.nearly_copies
+                if judged.probability >= self.minimum or nearly_copies:
+                    self.found[pair] = judged
+                    self.partners.update(pair)
+                    self.copies.update(pair if nearly_copies else ())
+                if judged.probability < self.minimum:
+                    insort(self.closest, (-judged.probability, pair))
+                    del self.closest[CLOSEST:]
         partners = self.partners if count < self.settings.most_nearest else self.copies
         crowded = [query for query in queries if partners[query.id] >= count / 2]
         if crowded and count < len(self.scope):
             self.run(crowded, 4 * count)
-
-    def _judge_all(self, query: Query, candidates: Sequence[str]) -> None:
-        for candidate, judged in zip(candidates, self._judge(query, candidates, self.minimum), strict=True):
-            pair = ordered(query.id, candidate)
-            # in a library of copies, to be alike is nothing unusual: copies count however probable they are
-            nearly_copies = judged.likeness >= self.settings.nearly_copies
-            if judged.probability >= self.minimum or nearly_copies:
-                self.found[pair] = judged
-                self.partners.update(pair)
-                self.copies.update(pair if nearly_copies else ())
-            if judged.probability < self.minimum:
-                insort(self.closest, (-judged.probability, pair))
-                del self.closest[CLOSEST:]
 
     def no_verdict(self, a: str, b: str) -> NoVerdict | None:
         """Why the probability of two documents cannot be believed; None where it can."""
@@ -138,15 +139,6 @@ class PairSearch:
         probability = self.rarity.probability(values, query.words, found.lengths)
         likeness = self.calibration.likeness(values)
         return [Judged(*pair) for pair in zip(probability.tolist(), likeness.tolist(), strict=True)]
-
-
-def languages_of(index: Index, scope: Scope) -> dict[str, Language]:
-    """The language of each document of a library."""
-    columns = (index.live_column(name).tolist() for name in ("languages", "known", "lengths"))
-    return {
-        id: Language.by_words(language_code(code), known, words)
-        for id, code, known, words in zip(scope.ids, *columns, strict=True)
-    }
 
 
 def nearest_documents(

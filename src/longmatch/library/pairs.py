@@ -1,18 +1,18 @@
 """The pairs of a library: copies, versions, documents that reuse each other's text, and those that belong together."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from longmatch.documents.document import Document, Span
-from longmatch.library.pair_search import Judged, PairSearch
+from longmatch.library.pair_search import PairSearch
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.shared_text import SharedText
 from longmatch.matching.match import Passage, heading_at
 from longmatch.matching.wording import pairs_remarks
 from longmatch.reuse.reuse import ONE_WORDING, Relation, Reuse
-from longmatch.reuse.revision import Count, Revision, revise
+from longmatch.reuse.revision import Count, revise
 
 FIRST = 3  # changes that are quoted
 COUNTS: tuple[Count, ...] = ("added", "removed", "moved")
@@ -43,23 +43,19 @@ class Differences:
     def between(cls, a: Document, b: Document) -> "Differences":
         """Compare two versions word by word."""
         revision = revise(a, b)
-        found = list(_differences(revision))
-        added, removed, moved = (revision.words(name) for name in COUNTS)
-        return cls(added, removed, moved, len(found), tuple(found[:FIRST]))
-
-
-def _differences(revision: Revision) -> Iterator[Difference]:
-    """What was removed or added, in order; what replaces something follows it in its block."""
-    for block in revision.blocks:
-        removed = ""
-        for piece in block.pieces:
-            if removed and piece.change != "added":
-                yield Difference(removed, "")
-            if piece.change == "added":
-                yield Difference(removed, piece.text.strip())
-            removed = piece.text.strip() if piece.change == "removed" else ""
-        if removed:
-            yield Difference(removed, "")
+        found = []
+        for block in revision.blocks:
+            removed = ""
+            for piece in block.pieces:  # what replaces something follows it in its block
+                if removed and piece.change != "added":
+                    found.append(Difference(removed, ""))
+                if piece.change == "added":
+                    found.append(Difference(removed, piece.text.strip()))
+                removed = piece.text.strip() if piece.change == "removed" else ""
+            if removed:
+                found.append(Difference(removed, ""))
+        words = {name: revision.words(name) for name in COUNTS}
+        return cls(**words, places=len(found), first=tuple(found[:FIRST]))
 
 
 @dataclass(frozen=True)
@@ -116,25 +112,32 @@ def find_pairs(
         for pair, judged in search.found.items()
         if pair not in shared and judged.probability >= minimum
     ]
-    for pair, reuse in shared.items():
-        judged = search.found[pair] if pair in search.found else search.judge(*pair)
-        pairs.append(_sharing(pair, judged, reuse))
+    for ids, reuse in shared.items():
+        judged = search.found[ids] if ids in search.found else search.judge(*ids)
+        relation = reuse.relation or "related"
+        words = (reuse.reused_a, reuse.reused_b)
+        if relation in NEAR_DUPLICATES:  # there, boilerplate counts too
+            words = (reuse.reused_a + reuse.common_a, reuse.reused_b + reuse.common_b)
+        shares = words[0] / max(1, reuse.words_a), words[1] / max(1, reuse.words_b)
+        pairs.append(Pair(*ids, judged.likeness, judged.probability, relation, *shares))
     pairs = [_believed(pair, search) for pair in sorted(pairs, key=_strength)]
-    fell_short = None if pairs else search.closest_pair()
-    closest = None
-    if fell_short is not None:
-        pair, judged = fell_short
-        closest = Pair(*pair, judged.likeness, judged.probability, "unrelated")
-    show = _Shower(searcher, texts, shared)
-    listed = pairs[:k] if k is not None else pairs
+    shown = pairs if k is None else pairs[:k]
+    if not pairs and (fell_short := search.closest_pair()) is not None:
+        ids, judged = fell_short
+        shown = [_believed(Pair(*ids, judged.likeness, judged.probability, "unrelated"), search)]
+    rows = searcher.store.fetch(sorted({id for pair in shown for id in (pair.a, pair.b)}), ["id", "title"])
+    titles = {row.id: str(row.value("title")) for row in rows}
+    shown = [replace(pair, title_a=titles.get(pair.a, ""), title_b=titles.get(pair.b, "")) for pair in shown]
+    for n, pair in enumerate(shown[: EXPLAINED if k is None else max(1, k)]):
+        shown[n] = _explained(pair, searcher, texts, shared.get((pair.a, pair.b)))
     return SimilarPairs(
-        tuple(show(listed, EXPLAINED if k is None else k)),
-        len(search.judged),
-        len(pairs),
-        grouped((pair.a, pair.b) for pair in pairs if pair.relation not in ("reuse", None)),
-        grouped((pair.a, pair.b) for pair in pairs if pair.relation in NEAR_DUPLICATES),
-        show([_believed(closest, search)], 1)[0] if closest else None,
-        tuple(pairs_remarks(search.no_verdicts())),
+        pairs=tuple(shown) if pairs else (),
+        looked_at=len(search.judged),
+        total=len(pairs),
+        groups=grouped((pair.a, pair.b) for pair in pairs if pair.relation not in ("reuse", None)),
+        families=grouped((pair.a, pair.b) for pair in pairs if pair.relation in NEAR_DUPLICATES),
+        closest=shown[0] if shown and not pairs else None,
+        remarks=tuple(pairs_remarks(search.no_verdicts())),
     )
 
 
@@ -145,16 +148,6 @@ def _strength(pair: Pair) -> tuple[int, float, float, str, str]:
     return ORDER.index(relation), -values.get(relation, pair.score), -pair.score, pair.a, pair.b
 
 
-def _sharing(pair: tuple[str, str], judged: Judged, reuse: Reuse) -> Pair:
-    """A pair by its shared text; in copies, versions and filled-in templates, boilerplate counts too."""
-    relation = reuse.relation or "related"
-    words = (reuse.reused_a, reuse.reused_b)
-    if relation in NEAR_DUPLICATES:
-        words = (reuse.reused_a + reuse.common_a, reuse.reused_b + reuse.common_b)
-    shares = words[0] / max(1, reuse.words_a), words[1] / max(1, reuse.words_b)
-    return Pair(*pair, judged.likeness, judged.probability, relation, *shares)
-
-
 def _believed(pair: Pair, search: PairSearch) -> Pair:
     """A pair without its probability, and what follows from it, where that cannot be believed."""
     if search.no_verdict(pair.a, pair.b) is None:
@@ -163,38 +156,20 @@ def _believed(pair: Pair, search: PairSearch) -> Pair:
     return replace(pair, probability=None, relation=by_text)
 
 
-class _Shower:
-    """Adds what a reader wants to see of a pair: titles, the strongest passage that the two share, and what differs."""
-
-    def __init__(self, searcher: Searcher, texts: SharedText, shared: Mapping[tuple[str, str], Reuse]) -> None:
-        self.searcher, self.texts, self.shared = searcher, texts, shared
-
-    def __call__(self, pairs: Sequence[Pair], explained: int) -> list[Pair]:
-        ids = sorted({id for pair in pairs for id in (pair.a, pair.b)})
-        rows = self.searcher.store.fetch(ids, ["id", "title"]) if ids else []
-        titles = {row.id: str(row.value("title")) for row in rows}
-        named = [replace(pair, title_a=titles.get(pair.a, ""), title_b=titles.get(pair.b, "")) for pair in pairs]
-        return [self._explained(pair) if n < explained else pair for n, pair in enumerate(named)]
-
-    def _explained(self, pair: Pair) -> Pair:
-        reuse = self.shared.get((pair.a, pair.b))
-        if reuse is not None:
-            return self._with_shared_text(pair, reuse)
-        encodings = self.searcher.encodings([pair.a, pair.b])
-        if len(encodings) < 2:
-            return pair
-        best = self.searcher.explain(encodings[0], encodings[1]).alignments(1)
+def _explained(pair: Pair, searcher: Searcher, texts: SharedText, reuse: Reuse | None) -> Pair:
+    """A pair with the strongest passage that the two share, and what differs."""
+    if reuse is None:
+        encodings = searcher.encodings([pair.a, pair.b])
+        best = searcher.explain(encodings[0], encodings[1]).alignments(1) if len(encodings) == 2 else ()
         return replace(pair, passages=(best[0].a, best[0].b)) if best else pair
-
-    def _with_shared_text(self, pair: Pair, reuse: Reuse) -> Pair:
-        texts = self.texts.texts([pair.a, pair.b])
-        if len(texts) < 2:  # another process has removed one
-            return pair
-        a, b = texts[pair.a].document, texts[pair.b].document
-        if pair.relation in ONE_WORDING:
-            pair = replace(pair, differences=Differences.between(a, b))
-        counted = [passage for passage in reuse.passages if not passage.common] or reuse.passages
-        return replace(pair, passages=(_passage(a, counted[0].a), _passage(b, counted[0].b))) if counted else pair
+    read = texts.texts([pair.a, pair.b])
+    if len(read) < 2:  # another process has removed one
+        return pair
+    a, b = read[pair.a].document, read[pair.b].document
+    if pair.relation in ONE_WORDING:
+        pair = replace(pair, differences=Differences.between(a, b))
+    counted = [passage for passage in reuse.passages if not passage.common] or reuse.passages
+    return replace(pair, passages=(_passage(a, counted[0].a), _passage(b, counted[0].b))) if counted else pair
 
 
 def _passage(document: Document, span: Span) -> Passage:
@@ -212,37 +187,27 @@ def grouped(pairs: Iterable[tuple[str, str]], linked: float = LINKED) -> tuple[t
     (('a', 'b', 'c'),)
     """
     ordered = list(dict.fromkeys(pairs))
-    groups = _Groups(ordered)
-    merged = True
-    while merged:  # two groups may be close enough only after one of them has grown
-        merged = sum(groups.merge(a, b, linked) for a, b in ordered) > 0
-    found = (tuple(sorted(members)) for members in groups.members.values() if len(members) > 1)
+    links: dict[str, Counter[str]] = defaultdict(Counter)  # pairs between any two groups, named by a member each
+    for a, b in ordered:
+        links[a][b] += 1
+        links[b][a] += 1
+    members = {id: [id] for id in links}
+    home = {id: id for id in links}
+    has_grown = True
+    while has_grown:  # two groups may be close enough only after one of them has grown
+        has_grown = False
+        for a, b in ordered:
+            large, small = sorted((home[a], home[b]), key=lambda name: -len(members[name]))
+            possible = len(members[large]) * len(members[small])
+            if large == small or links[large][small] < linked * possible:
+                continue
+            has_grown = True
+            home.update(dict.fromkeys(members[small], large))
+            members[large] += members.pop(small)
+            for other, count in links.pop(small).items():
+                del links[other][small]
+                if other != large:
+                    links[large][other] += count
+                    links[other][large] += count
+    found = (tuple(sorted(group)) for group in members.values() if len(group) > 1)
     return tuple(sorted(found, key=lambda group: (-len(group), group)))
-
-
-class _Groups:
-    """The members of each group, and the number of pairs between any two groups that have some."""
-
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        self.links: dict[str, Counter[str]] = defaultdict(Counter)  # groups are named by a member
-        for a, b in pairs:
-            self.links[a][b] += 1
-            self.links[b][a] += 1
-        self.members = {id: [id] for id in self.links}
-        self.home = {id: id for id in self.links}
-
-    def merge(self, a: str, b: str, linked: float) -> bool:
-        """Make the groups of two documents one if enough pairs link them; returns whether it did."""
-        large, small = sorted((self.home[a], self.home[b]), key=lambda name: -len(self.members[name]))
-        possible = len(self.members[large]) * len(self.members[small])
-        if large == small or self.links[large][small] < linked * possible:
-            return False
-        for id in self.members[small]:
-            self.home[id] = large
-        self.members[large] += self.members.pop(small)
-        for other, count in self.links.pop(small).items():
-            del self.links[other][small]
-            if other != large:
-                self.links[large][other] += count
-                self.links[other][large] += count
-        return True

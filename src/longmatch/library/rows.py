@@ -4,7 +4,7 @@ A document's structure is stored as flat lists, its sentence vectors in float16 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal, TypeVar, cast, get_args
@@ -24,8 +24,7 @@ from longmatch.documents.document import (
     content_hash,
 )
 from longmatch.encoders.backbone import Vectors
-from longmatch.lexical.mentions import title_terms
-from longmatch.lexical.terms import Counts, Hashes, Stream, Terms, words_in
+from longmatch.lexical.terms import Hashes, Stream, Terms
 from longmatch.matching.levels import SIZES, SentenceVectors
 from longmatch.matching.sentences import Sentences
 
@@ -102,6 +101,7 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
     vocabularies, streams = zip(*(np.unique(e.terms.words.ids, return_inverse=True) for e in encodings), strict=True)
     means = np.stack([e.mean for e in encodings])  # (documents, width)
     titles = [np.zeros(means.shape[1]) if e.title_vector is None else e.title_vector for e in encodings]
+    metadata = [json.dumps(dict(d.metadata), ensure_ascii=False, default=str) for d in documents]
     schema = schema_for(means.shape[1], vector_type)
     columns: dict[str, Any] = {
         "id": [d.id for d in documents],
@@ -110,11 +110,13 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
         "title": [d.title for d in documents],
         "language": [d.language for d in documents],
         "words": [d.words for d in documents],
-        "metadata": [json.dumps(dict(d.metadata), ensure_ascii=False, default=str) for d in documents],
+        "metadata": pa.ExtensionArray.from_storage(schema.field("metadata").type, pa.array(metadata, pa.utf8())),
         "text": [d.text for d in documents],
         "plain": [d.plain for d in documents],
         **{name: [s[name] for s in structures] for name in ("sections", "paragraphs", "sentences", "page_breaks")},
-        "pieces": [_pieces(e.sentences) for e in encodings],
+        "pieces": [
+            _records(s.starts, s.ends, s.lengths, s.paragraph, s.section) for s in (e.sentences for e in encodings)
+        ],
         "vectors": _lists([pack_vectors(e.sentence_vectors.vectors, vector_type) for e in encodings]),
         "expectations": _lists([e.sentence_vectors.expectations.astype(np.float16).ravel() for e in encodings]),
         "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), means.shape[1]),
@@ -123,16 +125,11 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
         "stream": _lists([s.astype(np.uint32) for s in streams]),
         "offsets": _lists([e.terms.words.offsets.astype(np.uint32) for e in encodings]),
     }
-    arrays = [_array(columns[field.name], field.type) for field in schema]
+    arrays = []
+    for field in schema:
+        values = columns[field.name]
+        arrays.append(values if isinstance(values, pa.Array) else pa.array(values, field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _array(values: Any, kind: pa.DataType) -> pa.Array:
-    if isinstance(values, pa.Array):
-        return values
-    if isinstance(kind, pa.BaseExtensionType):
-        return pa.ExtensionArray.from_storage(kind, pa.array(values, kind.storage_type))
-    return pa.array(values, kind)
 
 
 def _lists(parts: Sequence[npt.NDArray[Any]]) -> pa.Array:
@@ -140,9 +137,9 @@ def _lists(parts: Sequence[npt.NDArray[Any]]) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(np.concatenate(parts)))
 
 
-def _pieces(sentences: Sentences) -> list[tuple[int, ...]]:
-    table = (sentences.starts, sentences.ends, sentences.lengths, sentences.paragraph, sentences.section)
-    return list(zip(*(column.tolist() for column in table), strict=True))
+def _records(*columns: Any) -> list[tuple[Any, ...]]:
+    """Columns as a tuple for each of their rows."""
+    return list(zip(*(c.tolist() if isinstance(c, np.ndarray) else c for c in columns), strict=True))
 
 
 def pack_vectors(vectors: Vectors, vector_type: VectorType) -> npt.NDArray[Any]:
@@ -226,32 +223,22 @@ class DocumentRow:
         facts = self.value("language"), self.value("source"), metadata
         breaks: tuple[Any, ...] = ()  # an older longmatch made tables without the column, and rows without a value
         if "page_breaks" in self.table.column_names and self.table["page_breaks"][self.position].is_valid:
-            breaks = tuple(_tuples(self._columns("page_breaks").values()))
-        return Document(self.id, *texts, self._sections(), *facts, plain=str(self.value("plain")), page_breaks=breaks)
-
-    def _sections(self) -> RestoredSections:
+            breaks = tuple(_records(*self._columns("page_breaks").values()))
         structure = [self._columns(name) for name in ("sections", "paragraphs", "sentences")]
         sections, paragraphs, _ = structure
-        return RestoredSections(
+        restored = RestoredSections(
             sections["heading"],
             paragraphs["start"],
             paragraphs["page"],
-            lambda: _sections(*(_tuples(columns.values()) for columns in structure)),
+            lambda: _sections(*(_records(*columns.values()) for columns in structure)),
         )
+        return Document(self.id, *texts, restored, *facts, plain=str(self.value("plain")), page_breaks=breaks)
 
     def terms(self, vocabulary: Hashes | None = None) -> Terms:
         """The hashed words, sentence by sentence; `vocabulary` is the distinct ones, where the row lacks them."""
         distinct = self.array("vocabulary").astype(np.uint64, copy=False) if vocabulary is None else vocabulary
         ids = distinct[self.array("stream")]
         return Terms(Stream(ids, self.array("offsets").astype(np.int64)))
-
-    def title_words(self) -> Counts:
-        """The hashed words of the title."""
-        return words_in(str(self.value("title")))
-
-    def title_terms(self) -> Hashes:
-        """The hashed terms of the title by which other documents are recognized to mention this one."""
-        return title_terms(str(self.value("title")))
 
     def sentence_vectors(self) -> SentenceVectors:
         """The sentence vectors with their expectations by chance."""
@@ -270,33 +257,21 @@ class DocumentRow:
 
     def pieces(self) -> list[npt.NDArray[np.int64]]:
         """Start, end, tokens, paragraph and section of each piece."""
-        pieces = self._structs("pieces")
-        return [pieces.field(i).to_numpy().astype(np.int64) for i in range(5)]
-
-    def _structs(self, name: str) -> pa.StructArray:
-        return self.table[name].chunk(0)[self.position].values
+        return [column.astype(np.int64) for column in self._columns("pieces").values()]
 
     def _columns(self, name: str) -> dict[str, Any]:
-        """The fields of a list of structs, each a sequence; nothing of the table is kept."""
-        structs = self._structs(name)
-        names = (field.name for field in structs.type)
-        return {name: _values(column) for name, column in zip(names, structs.flatten(), strict=True)}
+        """The fields of a list of structs, numbers as an array, all else as a list; nothing of the table is kept."""
+        structs = self.table[name].chunk(0)[self.position].values
+        return {
+            field.name: column.to_numpy().copy() if pa.types.is_integer(field.type) else column.to_pylist()
+            for field, column in zip(structs.type, structs.flatten(), strict=True)
+        }
 
     def encoding(self) -> Encoding:
         """The document's encoding."""
         return Encoding(
             Sentences(self.document(), *self.pieces()), self.sentence_vectors(), self.terms(), self.title_vector()
         )
-
-
-def _values(column: pa.Array) -> Any:
-    """The values of a column: numbers as an array, all else as a list."""
-    return column.to_numpy().copy() if pa.types.is_integer(column.type) else column.to_pylist()
-
-
-def _tuples(columns: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Columns as a tuple for each of their rows."""
-    return list(zip(*(c.tolist() if isinstance(c, np.ndarray) else c for c in columns), strict=True))
 
 
 def rows_of(table: pa.Table) -> list[DocumentRow]:

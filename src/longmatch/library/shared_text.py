@@ -1,7 +1,7 @@
 """The text that documents of a library share: which pairs to look at, and what each of them is."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -85,26 +85,23 @@ class SharedText:
 
     def pairs(self, similar: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Reuse]]:
         """The pairs that are copies or versions or reuse text, `similar` ones and any others."""
-        likely = self.table.candidates(least_shared)
-        known = set(self.table.number)
-        for pair in similar:  # copies of which there are many share no run that few documents have
-            if pair not in likely and known.issuperset(pair):
-                shared = self.table.shared(*pair)
-                if shared >= least_shared(self.table.shorter(*pair))[0]:
-                    likely[pair] = shared
+        table = self.table
+        likely = set(table.candidates())
+        for a, b in similar:  # copies of which there are many share no run that few documents have
+            if a in table.number and b in table.number:
+                shorter = np.minimum(table.words[[table.number[a]]], table.words[[table.number[b]]])
+                if table.shared(a, b) >= least_shared(shorter)[0]:
+                    likely.add((a, b))
         chosen = sorted(likely)
         for start in range(0, len(chosen), BLOCK):
-            for pair, reuse in self._compare(chosen[start : start + BLOCK]):
-                if reuse.relation:
-                    yield pair, reuse
-
-    def _compare(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Reuse]]:
-        texts = self.texts(sorted({id for pair in pairs for id in pair}))
-        for a, b in pairs:
-            if a in texts and b in texts:  # another process may have removed one
-                first, second = texts[a], texts[b]
-                reuse = reuse_of(first.document, first.words, second.document, second.words, self.table.is_common)
-                yield (a, b), reuse
+            block = chosen[start : start + BLOCK]
+            texts = self.texts(sorted({id for pair in block for id in pair}))
+            for a, b in block:
+                if a in texts and b in texts:  # another process may have removed one
+                    first, second = texts[a], texts[b]
+                    reuse = reuse_of(first.document, first.words, second.document, second.words, table.is_common)
+                    if reuse.relation:
+                        yield (a, b), reuse
 
     def texts(self, ids: Sequence[str]) -> dict[str, ReadText]:
         """Documents with their words, by id."""
@@ -182,11 +179,8 @@ class ShingleTable:
         own, other = (self.runs[self.offsets[n] : self.offsets[n + 1]] for n in (self.number[a], self.number[b]))
         return len(np.intersect1d(own, other, assume_unique=True)) * self.rate
 
-    def candidates(self, least: Callable[[Ints], Floats]) -> dict[tuple[str, str], int]:
-        """The pairs of documents that share runs which few documents have, with about how many they share.
-
-        `least` tells how many they have to share, from the words of the shorter document of each pair.
-        """
+    def candidates(self) -> dict[tuple[str, str], int]:
+        """The pairs of documents that share enough runs which few documents have, with about how many they share."""
         order, _, first, counts = self._by_run
         document = np.repeat(np.arange(len(self.ids)), np.diff(self.offsets))[order]
         keys, counted = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -200,13 +194,9 @@ class ShingleTable:
         found, place = np.unique(np.concatenate(keys), return_inverse=True)
         shared = self.rate * np.bincount(place, np.concatenate(counted), len(found)).astype(np.int64)
         a, b = np.divmod(found, max(1, len(self.ids)))
-        enough = shared >= least(np.minimum(self.words[a], self.words[b]))
+        enough = shared >= least_shared(np.minimum(self.words[a], self.words[b]))
         kept = zip(a[enough].tolist(), b[enough].tolist(), shared[enough].tolist(), strict=True)
         return {(self.ids[i], self.ids[j]): count for i, j, count in kept}
-
-    def shorter(self, a: str, b: str) -> Ints:
-        """The words of the shorter of two documents, as `least` of `candidates` takes it."""
-        return np.minimum(self.words[[self.number[a]]], self.words[[self.number[b]]])
 
 
 def sampled(runs: Hashes, rate: int) -> Hashes:
@@ -224,26 +214,21 @@ class CommonPassages:
     def __call__(self, text: str) -> bool:
         """Whether more than MANY documents hold most of a passage."""
         words = content_words(text)
-        return self._may_be_common(words) and self._holders(text, words) > MANY
-
-    def _may_be_common(self, words: list[str]) -> bool:
-        """A passage stands in no more documents than its phrases do."""
         ids = np.array([hash_word(word) for word in words], dtype=np.uint64)
         starts = np.arange(max(0, len(ids) - PHRASE + 1))
         if not len(starts):
             return False
         documents = self.index.rarity.phrases.collection(np.unique(hash_runs(ids, starts, PHRASE)))
-        return float(np.quantile(documents, RARE)) > MANY
-
-    def _holders(self, text: str, words: list[str]) -> int:
+        if np.quantile(documents, RARE) <= MANY:  # a passage stands in no more documents than its phrases do
+            return False
         try:
             likely = self.store.find(" ".join(words[:ASKED]), LIKELY)
         except LibraryError:  # a library without a full-text index
-            return 0
+            return False
         runs = runs_in(text)
-        rows = self.store.fetch(likely, COLUMNS)
-        held = (np.isin(runs, runs_of(row), assume_unique=True).mean() for row in rows) if len(runs) else ()
-        return sum(1 for share in held if share >= COMMON)
+        rows = self.store.fetch(likely, COLUMNS) if len(runs) else ()
+        held = [np.isin(runs, runs_of(row), assume_unique=True).mean() for row in rows]
+        return sum(1 for share in held if share >= COMMON) > MANY
 
 
 def same_text_remarks(searcher: Searcher, added: Sequence[str]) -> list[str]:

@@ -122,16 +122,10 @@ class Store:
             self._version = int(self.documents.version)
         return self._version
 
-    def _checkout_latest(self) -> None:
-        self.documents.checkout_latest()
-        self._version = None
-
     def refresh(self) -> None:
         """Read the latest commit of any process; it may have encoded all documents with another model."""
         with storage_errors(self.address):
-            before = self.version
-            self._checkout_latest()
-            if self.version != before:
+            if self._has_moved_on(self.version):
                 self.model = _model_of(self.documents, self.address)
             self._reopen_if_old()
 
@@ -149,25 +143,23 @@ class Store:
     def read(self, columns: Sequence[str], where: str | None = None) -> pa.Table:
         """Some columns of all documents, or of those that satisfy the SQL condition `where`."""
         self.checks.need_documents()
-        return self._read(columns, where)
-
-    def _read(self, columns: Sequence[str], where: str | None = None) -> pa.Table:
-        with storage_errors(self.address):
-            return self._ask(lambda table: _query(table, columns, where).to_arrow())
+        return self._ask(lambda table: _query(table, columns, where).to_arrow())
 
     def _ask(self, read: Callable[[Any], T]) -> T:
         """What `read` reads of the documents; again where another process has dropped the version that was read."""
-        while True:
-            version = self.documents.version
-            try:
-                return read(self.documents)
-            except (OSError, RuntimeError):
-                if not self._has_moved_on(version):
-                    raise
+        with storage_errors(self.address):
+            while True:
+                version = self.documents.version
+                try:
+                    return read(self.documents)
+                except (OSError, RuntimeError):
+                    if not self._has_moved_on(version):
+                        raise
 
     def _has_moved_on(self, version: int) -> bool:
         """Whether there is a later version than the one that was read; it is checked out."""
-        self._checkout_latest()
+        self.documents.checkout_latest()
+        self._version = None
         return self.version != version
 
     def ids_where(self, where: str) -> set[str]:
@@ -182,10 +174,13 @@ class Store:
         if not ids:
             return []
         with_hash = list(dict.fromkeys([*columns, "hash"])) if self.checks.damaged else columns
-        rows = {row.id: row for row in rows_of(self._read(with_hash, sql_in("id", ids)))}
+        table = self._ask(lambda table: _query(table, with_hash, sql_in("id", ids)).to_arrow())
+        rows = {row.id: row for row in rows_of(table)}
         found = [rows[id] for id in ids if id in rows]
-        if self.checks.damaged and not all(_is_intact(row, columns) for row in found):
-            self.checks.need_documents()
+        if self.checks.damaged and found and list(columns) != ["id"]:  # an id is intact: it was found by it
+            is_whole = set(DOCUMENT_COLUMNS) <= set(columns)
+            if not is_whole or any(content_hash(row.document()) != str(row.value("hash")) for row in found):
+                self.checks.need_documents()
         return found
 
     def sentences(self, ids: Sequence[str]) -> list[StoredSentences]:
@@ -304,7 +299,6 @@ class Store:
 
     def nearest(self, vector: Any, count: int, where: str | None) -> list[str]:
         """The ids of the `count` documents nearest to a vector, by the approximate index."""
-        self.checks.need_documents()
 
         def search(table: Any) -> Any:
             query = table.search(vector, vector_column_name="mean").distance_type("cosine").refine_factor(10)
@@ -314,32 +308,30 @@ class Store:
 
     def has_vector_index(self) -> bool:
         """Whether there is an approximate index of the document vectors."""
-        with storage_errors(self.address):
-            return any(index.columns == ["mean"] for index in self._ask(lambda table: table.list_indices()))
+        return any(index.columns == ["mean"] for index in self._ask(lambda table: table.list_indices()))
 
     def find(self, words: str, count: int) -> list[str]:
         """The ids of the `count` documents that contain all of some words, best first, by the full-text index."""
         from lancedb.query import FullTextOperator, MatchQuery
 
-        self.checks.need_documents()
         make: Any = MatchQuery  # its types make no argument optional
         query = make(words, "text", operator=FullTextOperator.AND)
         return self._first(lambda table: table.search(query, query_type="fts"), "_score", count)
 
     def _first(self, search: Callable[[Any], Any], column: str, count: int) -> list[str]:
         """The ids of the first `count` rows, ties by id; as many are read as are tied with the last of them."""
+        self.checks.need_documents()
         limit, sign = count + 1, 1 if column == "_distance" else -1
 
-        def read(limit: int) -> pa.Table:
-            return self._ask(lambda table: search(table).select(["id", column]).limit(limit).to_arrow())
+        def read(table: Any) -> pa.Table:
+            return search(table).select(["id", column]).limit(limit).to_arrow()
 
-        with storage_errors(self.address):
-            while True:
-                found = read(limit)
-                rows = sorted(zip((sign * found[column].to_numpy()).tolist(), found["id"].to_pylist(), strict=True))
-                if len(rows) < limit or rows[count - 1][0] < rows[-1][0]:
-                    return [str(id) for _, id in rows[:count]]
-                limit *= 4
+        while True:
+            found = self._ask(read)
+            rows = sorted(zip((sign * found[column].to_numpy()).tolist(), found["id"].to_pylist(), strict=True))
+            if len(rows) < limit or rows[count - 1][0] < rows[-1][0]:
+                return [str(id) for _, id in rows[:count]]
+            limit *= 4
 
 
 def is_library(path: Path) -> bool:
@@ -400,13 +392,6 @@ def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
     present = set(table.schema.names)
     query = table.search().select([column for column in columns if column in present]).limit(NO_LIMIT)
     return query.where(where) if where else query
-
-
-def _is_intact(row: DocumentRow, columns: Sequence[str]) -> bool:
-    """Whether a row is that of its hash; its id alone is, as it was found by it."""
-    if not set(DOCUMENT_COLUMNS) <= set(columns):
-        return list(columns) == ["id"]
-    return content_hash(row.document()) == str(row.value("hash"))
 
 
 def _merge(table: Any, key: str, rows: pa.Table) -> pa.Table:

@@ -61,10 +61,11 @@ class Watcher:
         """Yield whenever files have changed and are settled; what changes while the caller works counts next time."""
         while True:
             now = self._settled()
-            lost = {
-                real_path(path) for path in self.indexed.keys() - now.keys() if _is_deleted(path, self.indexed[path])
-            }
-            self.deleted = {path for path in self.deleted | lost if is_gone(path)}
+            for path in filter(is_gone, self.indexed.keys() - now.keys()):
+                above = next(folder for folder in path.absolute().parents if folder.exists())
+                if above.stat().st_dev == self.indexed[path].disk:  # else the disk that it was on is gone
+                    self.deleted.add(real_path(path))
+            self.deleted = set(filter(is_gone, self.deleted))
             self.indexed = now
             yield
 
@@ -88,33 +89,21 @@ class Watcher:
         self.indexed = {}
 
     def _settled(self) -> States:
-        """Wait until the files differ from those indexed and no longer change."""
+        """Wait until all folders are there, and the files differ from those indexed and no longer change."""
         before, since = self.indexed, time.monotonic()
+        said = False
         while True:
-            now = self._look()
+            started = time.monotonic()
+            now = states(self.roots)
+            time.sleep(max(self.interval, SHARE * (time.monotonic() - started)))
+            if now is None:
+                if not said:
+                    self.on_missing(self.missing or self.roots[0])
+                said = True
+                continue
+            said = False
             if now == self.indexed:
                 since = time.monotonic()
             elif now == before or time.monotonic() - since > self.longest_wait:
                 return now
             before = now
-
-    def _look(self) -> States:
-        """Look after a while, and again until all folders are there."""
-        said = False
-        while True:
-            started = time.monotonic()
-            found = states(self.roots)
-            time.sleep(max(self.interval, SHARE * (time.monotonic() - started)))
-            if found is not None:
-                return found
-            if not said:
-                said = True
-                self.on_missing(self.missing or self.roots[0])
-
-
-def _is_deleted(path: Path, known: FileState) -> bool:
-    """Whether a file that is missing was deleted: the disk that it was on is where it was."""
-    if not is_gone(path):
-        return False
-    above = next(folder for folder in path.absolute().parents if folder.exists())
-    return above.stat().st_dev == known.disk

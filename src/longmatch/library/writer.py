@@ -1,10 +1,11 @@
 """Changes to a library, by one writer at a time: first the store, in one commit, then the index derived from it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 import pyarrow as pa
@@ -24,8 +25,6 @@ from longmatch.library.index.index import BATCH, Index
 from longmatch.library.model import LibraryModel, background_digest
 from longmatch.library.rows import DOCUMENT_COLUMNS, ENCODING_COLUMNS, DocumentRow, VectorType, rows_of, to_table
 from longmatch.library.store import REENCODED, Store
-from longmatch.matching.sentence_vectors import title_vectors
-from longmatch.ragged import Array
 from longmatch.units import Tokens
 
 LOCK = "writer.lock"
@@ -39,21 +38,17 @@ class Writer:
     """Changes the store and keeps the index in step."""
 
     def __init__(self, store: Store, index: Index, matcher: Callable[[], HybridMatcher]) -> None:
-        self.store, self.index, self._matcher = store, index, matcher
+        self.store, self.index, self.matcher = store, index, matcher
 
     def tokenize(self, documents: Sequence[Document]) -> list[Tokens]:
         """The tokens of documents: step one of three."""
-        return self._matcher().tokenize(documents)
+        return self.matcher().tokenize(documents)
 
     def encode(
         self, documents: Sequence[Tokens], on_documents: Callable[[int], None], on_tokens: Callable[[int], None]
     ) -> pa.Table:
         """Rows for the store: step two. The callbacks get the numbers of documents and of tokens just encoded."""
-        return to_table(self._matcher().encode_tokens(documents, on_documents, on_tokens), self.store.model.vectors)
-
-    def encode_title(self, title: str) -> Array:
-        """The vector of a title."""
-        return title_vectors([title], self._matcher().backbone)[0]
+        return to_table(self.matcher().encode_tokens(documents, on_documents, on_tokens), self.store.model.vectors)
 
     def put(self, rows: pa.Table) -> None:
         """Store and index documents, replacing those with the same ids: step three."""
@@ -111,21 +106,18 @@ def update_index(index: Index, store: Store) -> None:
     indexed = index.content_hashes()
     index.remove([id for id, hash in indexed.items() if stored.get(id) != hash])
     missing = [id for id, hash in stored.items() if indexed.get(id) != hash]
-    for rows in _fetch_or_scan(store, index.columns, missing, len(stored)):
-        index.add(rows)
+    batches: Iterable[list[DocumentRow]] = ()
+    if len(missing) < len(stored) // 4:
+        starts = range(0, len(missing), BATCH)
+        batches = (store.fetch(missing[start : start + BATCH], index.columns) for start in starts)
+    elif missing:  # to read all and pick some is quicker
+        wanted = set(missing)
+        batches = ([row for row in rows if row.id in wanted] for rows in store.batches(index.columns, BATCH))
+    for rows in batches:
+        if rows:
+            index.add(rows)
     _refresh(index, store)
     index.version = store.version
-
-
-def _fetch_or_scan(store: Store, columns: Sequence[str], ids: Sequence[str], total: int) -> Iterator[list[DocumentRow]]:
-    """Documents in batches: fetched by id, or picked from a scan of all `total` if that is quicker."""
-    if len(ids) < total // 4:
-        yield from (store.fetch(ids[start : start + BATCH], columns) for start in range(0, len(ids), BATCH))
-        return
-    wanted = set(ids)
-    for rows in store.batches(columns, BATCH) if ids else ():
-        if selected := [row for row in rows if row.id in wanted]:
-            yield selected
 
 
 @contextmanager
@@ -204,10 +196,10 @@ class CurrentIndex:
             update_index(index, self.store)
         return index
 
-    def covering(self, scratch: Callable[[], Path]) -> Index:
+    def covering(self) -> Index:
         """One that covers the store's version, finished should the process that wrote it have been killed.
 
-        Where the library cannot be written it is made in a folder that `scratch` makes.
+        Where the library cannot be written it is made in a folder that goes with it.
         """
         index = self.open()
         if index.version > self.store.version:  # another process has committed since the store was refreshed
@@ -225,7 +217,8 @@ class CurrentIndex:
                     index.save(self.store.version)
                     return index
         index = self.open()
-        index.folder, index.keeps_records = scratch(), False
+        index.scratch = TemporaryDirectory(prefix="longmatch-")
+        index.folder, index.keeps_records = Path(index.scratch.name), False
         with storage_errors(self.store.address):
             update_index(index, self.store)
         return index
@@ -259,8 +252,22 @@ def reencode(
 
     If interrupted, the next call with the same model resumes; documents that have changed since are encoded again.
     """
-    target = _open_target(store, LibraryModel.of(matcher, vector_type))
-    done = _still_current(target, store)
+    model = LibraryModel.of(matcher, vector_type)
+    target: Store | None = None
+    with suppress(NotALibrary):  # the table of an interrupted run
+        target = Store.open(store.address, REENCODED, store.settings)
+        if target.model != model or target.lacks_columns:
+            target.drop()
+            target = None
+    if target is None:
+        target = Store.create(store.address, model, REENCODED, store.settings)
+    encoded, stored = (
+        {row["id"]: row for row in each.read(["id", "hash", "source"]).to_pylist()} for each in (target, store)
+    )
+    stale = [id for id, row in encoded.items() if stored.get(id) != row]
+    if stale:
+        target.delete(stale)
+    done = encoded.keys() - set(stale)
     for rows in store.batches(DOCUMENT_COLUMNS):
         remaining = [row for row in rows if row.id not in done]
         if remaining:
@@ -269,24 +276,3 @@ def reencode(
             on_documents(len(rows))
     store.replace_documents(target)
     return Store.open(store.address, settings=store.settings)
-
-
-def _still_current(target: Store, store: Store) -> set[str]:
-    """The ids of the documents in `target` that are the same in `store`; the others are removed from it."""
-    encoded, stored = (
-        {row["id"]: row for row in each.read(["id", "hash", "source"]).to_pylist()} for each in (target, store)
-    )
-    stale = [id for id, row in encoded.items() if stored.get(id) != row]
-    if stale:
-        target.delete(stale)
-    return encoded.keys() - set(stale)
-
-
-def _open_target(store: Store, model: LibraryModel) -> Store:
-    """The table to fill: that of an interrupted run if it has the same model, or a new one."""
-    with suppress(NotALibrary):
-        target = Store.open(store.address, REENCODED, store.settings)
-        if target.model == model and not target.lacks_columns:
-            return target
-        target.drop()
-    return Store.create(store.address, model, REENCODED, store.settings)

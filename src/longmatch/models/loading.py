@@ -31,14 +31,15 @@ def load(name: str | os.PathLike[str] = "default", backbone: "Backbone | None" =
     if model and model.rule and (place or not at):
         matcher = _by_rule(model, place, backbone)
     elif model and model.network and place:
-        matcher = _of_folder(model, _folder(place))
+        matcher = resolve(model.network).load(_folder(place))
     elif model and not at:
         raise LongmatchError(
             f"The model {name} is trained first: longmatch train {name} --data DIR --out FOLDER. Then name FOLDER."
         )
     else:
-        model = _trained_model(name)
-        matcher = _of_folder(model, _folder(name)) if model.network else _by_rule(model, str(_folder(name)), None)
+        model = check_trained(name)
+        folder = _folder(name)
+        matcher = resolve(model.network).load(folder) if model.network else _by_rule(model, str(folder), None)
     matcher.name, matcher.declared_as = name, model.name
     return matcher
 
@@ -60,15 +61,31 @@ def _by_rule(model: Model, place: str, backbone: "Backbone | None") -> Matcher:
     return matcher
 
 
-def _of_folder(model: Model, folder: Path) -> Matcher:
-    """A network, by its own folder."""
-    matcher: Matcher = resolve(model.network).load(folder)
-    return matcher
+def check_trained(place: str | os.PathLike[str]) -> Model:
+    """What the folder or hub id of a trained model is opened as: the rule its record names, else what was trained.
 
-
-def _trained_model(place: str) -> Model:
-    """What the folder or hub id of a trained model is opened as."""
-    name = _model_of(place)
+    Raises the error that opening it would, without opening it.
+    """
+    place = os.fspath(place)
+    local = Path(place) / RECORD
+    path = find_file(place, RECORD) if _may_be_id(place) else local if local.is_file() else None
+    if path is None:
+        if (Path(place) / "training" / "run.json").is_file():
+            raise LongmatchError(
+                f"{place} is not trained to the end. Run its command again: it goes on where it stopped."
+            )
+        if (Path(place) / "config.json").is_file():
+            raise LongmatchError(
+                f"{place} holds a backbone and no {RECORD}, so how to match with it is open. Name a rule: sdr@{place}."
+            )
+        names = ", ".join(names_of("rule"))
+        hint = f"; a backbone of the hub takes a rule, sdr@{place}" if _may_be_id(place) else ""
+        raise LongmatchError(f"There is no model {place}. Name one of {names}, or the folder of a trained model{hint}.")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        name = str(record.get("rule") or record["model"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LongmatchError(f"{path} does not say which model it is. Train it again, or name sdr@{place}.") from error
     model = models().get(name)
     if model and model.stage and not model.network:
         raise LongmatchError(f"{place} is one stage of a model and matches nothing by itself. {model.stage}")
@@ -76,39 +93,6 @@ def _trained_model(place: str) -> Model:
     if name not in known:
         raise LongmatchError(f"{place}/{RECORD} names the model {name!r}, which is none of {', '.join(known)}.")
     return known[name]
-
-
-def check_trained(place: str | os.PathLike[str]) -> None:
-    """Raise the error that opening the folder of a trained model would, without opening it."""
-    _trained_model(os.fspath(place))
-
-
-def _model_of(place: str) -> str:
-    """The model that a folder or hub id is opened as: the rule its record names, else the model that was trained."""
-    path = _record(place)
-    if path is None and (Path(place) / "training" / "run.json").is_file():
-        raise LongmatchError(f"{place} is not trained to the end. Run its command again: it goes on where it stopped.")
-    if path is None and (Path(place) / "config.json").is_file():
-        raise LongmatchError(
-            f"{place} holds a backbone and no {RECORD}, so how to match with it is open. Name a rule: sdr@{place}."
-        )
-    if path is None:
-        names = ", ".join(names_of("rule"))
-        hint = f"; a backbone of the hub takes a rule, sdr@{place}" if _may_be_id(place) else ""
-        raise LongmatchError(f"There is no model {place}. Name one of {names}, or the folder of a trained model{hint}.")
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        return str(record.get("rule") or record["model"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LongmatchError(f"{path} does not say which model it is. Train it again, or name sdr@{place}.") from error
-
-
-def _record(place: str) -> Path | None:
-    """The record in a folder or among a hub id's files; None where there is none."""
-    if not _may_be_id(place):
-        path = Path(place) / RECORD
-        return path if path.is_file() else None
-    return find_file(place, RECORD)
 
 
 def _may_be_id(place: str) -> bool:

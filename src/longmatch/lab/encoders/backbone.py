@@ -1,7 +1,6 @@
 """Any Hugging Face encoder as a backbone that torch computes: it can be trained, and runs on a GPU."""
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
@@ -13,11 +12,9 @@ from longmatch.encoders.backbone import ADVICE, Backbone
 from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
 from longmatch.encoders.hardware import cpu_flags
 from longmatch.encoders.pretrained import checkpoint_errors, locate, place_of, read_pooling
-from longmatch.encoders.weights import Weights
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer, special_tokens
 from longmatch.lab.encoders.engine import TorchEngine, first_position, limit_torch_threads
-from longmatch.lab.encoders.low_rank import apply_change
 from longmatch.lab.encoders.packed.bert import PackedEngine, uses_packing
 
 Precision = Literal["float32", "bfloat16"]
@@ -28,7 +25,6 @@ class TorchNetwork:
     """A Hugging Face module."""
 
     model: nn.Module
-    changes: tuple[Weights, ...] = ()
 
     @property
     def width(self) -> int:
@@ -56,12 +52,6 @@ class TorchNetwork:
     def engine(self, pooling: str, precision: EnginePrecision | None, probe: Callable[[Engine], Vectors]) -> Engine:
         """Packed, without padding, where that is faster. The module's precision was set when it was loaded."""
         return (PackedEngine if uses_packing(self.model) else TorchEngine)(self.model, pooling)
-
-    def with_change(self, change: Weights) -> "TorchNetwork":
-        """A copy with a low-rank change added to its weights."""
-        model = deepcopy(self.model)
-        apply_change(model, change)
-        return TorchNetwork(model, (*self.changes, change))
 
 
 class TorchBackbone(Backbone):
@@ -112,10 +102,7 @@ def as_torch(backbone: Backbone) -> TorchBackbone:
     """The same backbone as a torch module in float32, to be trained."""
     if isinstance(backbone, TorchBackbone):
         return backbone
-    opened = TorchBackbone.load(place_of(backbone.name) or backbone.name, device="cpu", precision="float32")
-    for change in backbone.network.changes:
-        opened = opened.with_change(change, backbone.change)
-    return opened
+    return TorchBackbone.load(place_of(backbone.name) or backbone.name, device="cpu", precision="float32")
 
 
 def native_precision(device: torch.device) -> Precision:

@@ -1,13 +1,18 @@
-"""Learning low-rank changes to a network (LoRA, Hu et al., 2021), which itself stays frozen."""
+"""Learning low-rank changes to a network (LoRA, Hu et al., 2021), which itself stays frozen.
 
-from collections.abc import Iterator
+A change is the product of two narrow matrices, added to a matrix of the network, which then costs no more than before.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from longmatch.encoders.weights import DOWN, UP, Weights, products
+DOWN, UP = ".down", ".up"
+Weights = Mapping[str, npt.NDArray[Any]]
 
 
 class LowRankLinear(nn.Module):
@@ -63,7 +68,8 @@ def low_rank_change(model: nn.Module) -> dict[str, npt.NDArray[Any]]:
 def apply_change(model: nn.Module, change: Weights) -> None:
     """Add a change to a plain network's matrices, in place."""
     layers = dict(model.named_modules())
-    for name, product in products(change).items():
+    for name in sorted({key.rpartition(".")[0] for key in change}):
+        product = change[name + UP].astype(np.float32) @ change[name + DOWN].astype(np.float32)
         layer = layers.get(name)
         if not isinstance(layer, nn.Linear) or layer.weight.shape != product.shape:
             raise ValueError(f"the network has no layer {name} that this change fits")

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from longmatch.lexical.background import TermBackground
-from longmatch.lexical.mentions import stack_titles
-from longmatch.lexical.terms import KINDS, Kind
+from longmatch.lexical.mentions import stack_titles, title_terms
+from longmatch.lexical.terms import KINDS, Kind, words_in
 from longmatch.library.index.segment import TITLE_WORDS, Array, frequency_columns, held_columns
-from longmatch.library.index.terms import Occurrences, occurrences
+from longmatch.library.index.terms import Occurrences
 from longmatch.library.rows import DocumentRow
 
 
@@ -16,17 +16,26 @@ def document_columns(
     rows: Sequence[DocumentRow], background: TermBackground
 ) -> tuple[dict[str, Array], Mapping[Kind, Occurrences]]:
     """All columns but norms and postings, which depend on the other documents of the index; and the terms held."""
-    held = occurrences([row.terms() for row in rows])
-    titles = Occurrences.of([row.title_words() for row in rows])
+    terms = [row.terms() for row in rows]
+    held = {kind: Occurrences.of([t.of(kind).counts for t in terms]) for kind in KINDS}
+    titles = [str(row.value("title")) for row in rows]
     means = np.stack([row.array("mean") for row in rows])  # (documents, width)
+    title_vectors = np.zeros(means.shape, dtype=np.float16)  # zeros in libraries that lack the column
+    for vector, row in zip(title_vectors, rows, strict=True):
+        if (known := row.title_vector()) is not None:
+            vector[:] = known
     columns = {
         "means": means,
-        "title_vectors": _title_vectors(rows, means.shape[1]),
-        "titles": stack_titles([row.title_terms() for row in rows]),
+        "title_vectors": title_vectors,
+        "titles": stack_titles([title_terms(title) for title in titles]),
         "languages": np.array([language_number(str(row.value("language"))) for row in rows]),
-        **_lengths(held["words"], background),
-        **held_columns(TITLE_WORDS, titles),
+        **held_columns(TITLE_WORDS, Occurrences.of([words_in(title) for title in titles])),
     }
+    # running words of each document: all, those of a language that the background knows, and those it has
+    words, (distinct, position) = held["words"], held["words"].distinct
+    counted = (np.ones(len(distinct), bool), background.familiar(distinct), background.known(distinct))
+    for name, flags in zip(("lengths", "familiar", "known"), counted, strict=True):
+        columns[name] = np.bincount(words.document, words.count * flags[position], words.documents)
     for kind in KINDS:
         columns |= frequency_columns(kind, held[kind], background.frequencies(kind)) | held_columns(kind, held[kind])
     return columns, held
@@ -44,23 +53,3 @@ def language_number(code: str) -> int:
 def language_code(number: int) -> str:
     """The code that a number was made from."""
     return number.to_bytes(2).decode().lstrip("\0")
-
-
-def _lengths(words: Occurrences, background: TermBackground) -> dict[str, Array]:
-    """The number of running words of each document: all, and those that the background text has."""
-    terms, position = words.distinct
-    counted = {"lengths": np.ones(len(terms), bool), "familiar": background.familiar(terms)}
-    counted["known"] = background.known(terms)
-    return {
-        name: np.bincount(words.document, words.count * flags[position], words.documents)
-        for name, flags in counted.items()
-    }
-
-
-def _title_vectors(rows: Sequence[DocumentRow], width: int) -> Array:
-    """(documents, width); zeros in libraries that lack the column."""
-    vectors = np.zeros((len(rows), width), dtype=np.float16)
-    for vector, row in zip(vectors, rows, strict=True):
-        if (known := row.title_vector()) is not None:
-            vector[:] = known
-    return vectors

@@ -4,15 +4,18 @@ The index can be rebuilt from the store. Its manifest names the store's version 
 process killed at any moment leaves a consistent index, though perhaps one behind the store.
 """
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.cache import replace_file
 from longmatch.default.comparison import CountedTerms
 from longmatch.default.rarity import Rarity, RunningWords
 from longmatch.default.statistics import Statistics
@@ -21,17 +24,16 @@ from longmatch.default.unrelated import Known, Unrelated
 from longmatch.lexical.mentions import TITLE_TERMS
 from longmatch.lexical.terms import KINDS, Kind
 from longmatch.lexical.weights import Frequencies
-from longmatch.library.checksums import CheckedFiles, from_checked_json, replace_text, to_checked_json
+from longmatch.library.checksums import CheckedFiles, from_checked_json, to_checked_json
 from longmatch.library.index.documents import document_columns
 from longmatch.library.index.merge import merge_segments
-from longmatch.library.index.records import without_records, write_records
+from longmatch.library.index.records import NO_RECORD, write_records
 from longmatch.library.index.segment import (
+    DTYPES,
+    HELD,
     Array,
     Segment,
-    columns_without_documents,
-    drop_segment,
     frequency_columns,
-    posting_columns,
     with_columns,
     write_segment,
 )
@@ -39,7 +41,7 @@ from longmatch.library.index.selection import SegmentFrequencies, Selection
 from longmatch.library.index.terms import Occurrences
 from longmatch.library.rows import INDEX_COLUMNS, RECORD_COLUMNS, SENTENCE_COLUMNS, DocumentRow
 from longmatch.library.settings import DEFAULTS, LibrarySettings
-from longmatch.ragged import Floats
+from longmatch.ragged import Floats, offsets_of
 
 FORMAT = 9
 MANIFEST = "manifest.json"
@@ -79,6 +81,7 @@ class Index:
     version: int = -1  # of the store
     stale: int = 0  # documents added or removed since the norms were computed
     unrelated: Unrelated | None = None  # what unrelated documents have in common, where random pairs were drawn
+    scratch: TemporaryDirectory[str] | None = None  # around the folder of an index that nobody else reads
     _roster: tuple[object, Roster] | None = None  # with the segments and deletions it was made from
     _running: tuple[Roster, RunningWords] | None = None  # with the roster they were counted for
     _rarity: tuple[tuple[Roster, Unrelated | None], Rarity] | None = None  # with what it was made from
@@ -97,27 +100,28 @@ class Index:
 
         `recheck` files, too, that do not seem to have changed since they were checked long ago.
         """
-        empty = cls(folder, statistics, fingerprint, keeps_records, settings)
-        manifest: str | None = None
+        index = cls(folder, statistics, fingerprint, keeps_records, settings)
+        text: str | None = None
         latest = _manifest(folder)
-        while manifest != latest:  # else nobody has replaced it, and removed its segments, while they were opened
-            manifest = latest
+        while text != latest:  # else nobody has replaced it, and removed its segments, while they were opened
+            text = latest
             try:
-                return empty._as_in(from_checked_json(manifest), recheck)
+                manifest = from_checked_json(text)
+                if manifest["format"] != FORMAT or manifest["background"] != fingerprint:
+                    raise ValueError("made by another version or for another model")
+                segments = [Segment.open(folder / name) for name in manifest["segments"]]
+                if damaged := CheckedFiles(folder).damaged(_checksums(segments), recheck):
+                    raise ValueError(f"{damaged[0]} is damaged")
+                index.segments = segments
+                index.deleted = [frozenset(numbers) for numbers in manifest["dead"]]
+                index.version, index.stale = manifest["version"], manifest["stale"]
+                drawn = manifest.get("unrelated")
+                index.unrelated = Unrelated.from_dict(drawn) if drawn else None
+                return index
             except (OSError, ValueError, KeyError, TypeError):
+                index = cls(folder, statistics, fingerprint, keeps_records, settings)
                 latest = _manifest(folder)
-        return empty
-
-    def _as_in(self, manifest: Mapping[str, Any], recheck: bool) -> "Index":
-        """The index of a manifest; raises an error if it is another's, or not complete and intact."""
-        if manifest["format"] != FORMAT or manifest["background"] != self.fingerprint:
-            raise ValueError("made by another version or for another model")
-        segments = [Segment.open(self.folder / name) for name in manifest["segments"]]
-        if damaged := CheckedFiles(self.folder).damaged(_checksums(segments), recheck):
-            raise ValueError(f"{damaged[0]} is damaged")
-        drawn = Unrelated.from_dict(manifest["unrelated"]) if manifest.get("unrelated") else None
-        state = {"version": manifest["version"], "stale": manifest["stale"], "unrelated": drawn}
-        return replace(self, segments=segments, deleted=[frozenset(numbers) for numbers in manifest["dead"]], **state)
+        return index
 
     def save(self, version: int) -> None:
         """Write the manifest: the index covers this version of the store."""
@@ -132,11 +136,11 @@ class Index:
             "dead": [sorted(numbers) for numbers in self.deleted],
         }
         self.folder.mkdir(parents=True, exist_ok=True)
-        replace_text(self.folder / MANIFEST, to_checked_json(manifest))
+        replace_file(self.folder / MANIFEST, to_checked_json(manifest).encode())
         CheckedFiles(self.folder).trust(_checksums(self.segments))
         for path in self.folder.iterdir():  # segments that a merge or a killed process left behind
-            if path.is_dir() and path.name not in manifest["segments"]:
-                drop_segment(path)
+            if path.is_dir() and path.name not in manifest["segments"]:  # those who have it open can still read it
+                shutil.rmtree(path, ignore_errors=True)
 
     @property
     def roster(self) -> Roster:
@@ -182,13 +186,22 @@ class Index:
         if self.keeps_records:
             columns["records"] = write_records(folder, rows, self.settings.record_bytes)
         else:
-            columns["records"] = without_records(len(rows))
+            columns["records"] = np.tile(NO_RECORD, (len(rows), 1))
         most = {"words": self.settings.heaviest_words, "phrases": self.settings.heaviest_phrases}
         for kind in KINDS:
             terms, frequencies = columns[f"{kind}.terms"], columns[f"{kind}.frequencies"]
             idf = self._idf(kind, held[kind], Frequencies(len(rows), terms, frequencies.astype(float)))
             columns[f"{kind}.norms"] = held[kind].norms(idf)
-            columns |= posting_columns(kind, held[kind], held[kind].heaviest(idf, most[kind]))
+            posted = held[kind].heaviest(idf, most[kind])  # which occurrences get a posting
+            term, document = held[kind].term[posted], held[kind].document[posted]
+            order = np.argsort(term, kind="stable")
+            kept, counts = np.unique(term, return_counts=True)
+            columns |= {
+                f"{kind}.kept": kept,
+                f"{kind}.starts": offsets_of(counts),
+                f"{kind}.documents": document[order],
+                f"{kind}.weights": held[kind].frequency[posted][order],
+            }
         hashes = [str(row.value("hash")) for row in rows]
         self._append(write_segment(folder, [row.id for row in rows], hashes, columns), len(rows))
 
@@ -196,7 +209,10 @@ class Index:
         """Delete documents and subtract their terms from the document frequencies; unknown ids are skipped."""
         for start in range(0, len(ids), BATCH):
             if len(removed := self.select(ids[start : start + BATCH])):
-                columns = columns_without_documents()
+                starts = [*(f"{kind}.starts" for kind in KINDS), *(f"{name}.offsets" for name in HELD)]
+                columns = {
+                    name: np.zeros(1 if name in starts else 0, dtype or "uint8") for name, dtype in DTYPES.items()
+                }
                 for kind in KINDS:
                     background = self.statistics.terms.frequencies(kind)
                     columns |= frequency_columns(kind, removed.occurrences(kind), background, sign=-1)
@@ -275,16 +291,14 @@ class Index:
     def refresh_norms(self) -> None:
         """Compute the lengths of all documents' TF-IDF vectors from the current document frequencies."""
         for number, segment in enumerate(self.segments):
-            norms = {f"{kind}.norms": self._norms(kind, segment) for kind in KINDS}
-            self.segments[number] = with_columns(self._new_folder(), segment, norms)
+            columns = {}
+            for kind in KINDS:
+                norms = columns[f"{kind}.norms"] = np.zeros(len(segment), dtype=np.float32)
+                for start in range(0, len(segment), BATCH):
+                    held = segment.occurrences(kind, np.arange(start, min(len(segment), start + BATCH)))
+                    norms[start : start + BATCH] = held.norms(self._idf(kind, held))
+            self.segments[number] = with_columns(self._new_folder(), segment, columns)
         self.stale = 0
-
-    def _norms(self, kind: Kind, segment: Segment) -> npt.NDArray[np.float32]:
-        norms = np.zeros(len(segment), dtype=np.float32)
-        for start in range(0, len(segment), BATCH):
-            held = segment.occurrences(kind, np.arange(start, min(len(segment), start + BATCH)))
-            norms[start : start + BATCH] = held.norms(self._idf(kind, held))
-        return norms
 
 
 def _manifest(folder: Path) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -41,10 +40,11 @@ def merge_segments(
         np.array([i not in numbers for i in range(len(s))], dtype=bool)
         for s, numbers in zip(segments, deleted, strict=True)
     ]
-    numbers = _renumber(live)
     for name in PER_DOCUMENT:
         parts = [s[name][keep] for s, keep in zip(segments, live, strict=True) if len(s)]
-        _write(folder, name, parts or [np.empty(0)], "wb")
+        _write(folder, name, parts or [np.empty(0)])
+    starts = np.cumsum([0, *(keep.sum() for keep in live)])
+    numbers = [np.where(keep, n + np.cumsum(keep) - 1, -1) for keep, n in zip(live, starts[:-1], strict=True)]
     checksums = _merge_records(folder, segments, live, settings.record_bytes)
     for kind in KINDS:
         positions = _merge_frequencies(folder, kind, segments, complete, size)
@@ -60,15 +60,6 @@ def merge_segments(
     return seal(folder, ids, hashes, checksums)
 
 
-def _renumber(live: Sequence[Array]) -> list[Ints]:
-    """The new number of each document, -1 for deleted ones."""
-    numbers, start = [], 0
-    for keep in live:
-        numbers.append(np.where(keep, start + np.cumsum(keep) - 1, -1))
-        start += int(keep.sum())
-    return numbers
-
-
 def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Array], full: int) -> dict[str, int]:
     """Returns the checksums of files that were taken over as they are."""
     merged = [np.zeros((0, len(FIELDS)), dtype=np.int64)]
@@ -81,7 +72,7 @@ def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Arr
                 name = file_name(number)
                 moved[here] = writer.take(segment.folder / name, segment[name], table[here])
             merged.append(moved)
-    _write(folder, "records", merged, "wb")
+    _write(folder, "records", merged)
     by_folder = {segment.folder: segment.checksums for segment in segments}
     return {name: by_folder[path.parent][path.name] for name, path in writer.linked.items()}
 
@@ -90,7 +81,6 @@ def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], com
     """Also writes, for each segment, the new position of each of its terms; those of dropped terms mean nothing."""
     names = [f"{kind}.{part}" for part in ("terms", "frequencies", "background")]
     positions = [folder / f"{kind}.positions.{number}" for number in range(len(segments))]
-    _clear(folder, [*names, *(path.name for path in positions)])
     written = 0
     for parts in _slices([s[names[0]] for s in segments], size):
         found, counts, known = (
@@ -122,54 +112,44 @@ def _merge_held(
 ) -> None:
     """`positions` are the new ones of each segment's terms, where terms are held by position."""
     names = [f"{name}.{part}" for part in ("held", "counts", "offsets")]
-    _clear(folder, names)
+    for part in names:  # where no document is live, nothing is written
+        (folder / part).touch()
     width = np.result_type(*(s[names[1]] for s in segments))
     lengths = [np.diff(s[names[2]])[keep] for s, keep in zip(segments, live, strict=True)]
     _write(folder, names[2], [offsets_of(np.concatenate(lengths))])
     for number, (segment, keep) in enumerate(zip(segments, live, strict=True)):
-        for rows in _live_rows(segment[names[2]], keep, size):
+        offsets = segment[names[2]]
+        ends = np.searchsorted(offsets, np.arange(0, offsets[-1] + size, size))
+        bounds = np.unique(ends.clip(max=len(keep)))
+        for start, end in pairwise(bounds.tolist()):  # documents of about `size` rows together
+            chosen = np.repeat(keep[start:end], np.diff(offsets[start : end + 1]))
+            rows = offsets[start] + np.flatnonzero(chosen)
             held = segment[names[0]][rows]
             _write(folder, names[0], [held if positions is None else positions[number][held]])
             _write(folder, names[1], [segment[names[1]][rows].astype(width)])
 
 
-def _live_rows(offsets: Array, live: Array, size: int) -> Iterator[Array]:
-    """The rows of the live documents, those of about `size` rows at a time."""
-    ends = np.searchsorted(offsets, np.arange(0, offsets[-1] + size, size))
-    bounds = np.unique(ends.clip(max=len(live)))
-    for start, end in pairwise(bounds.tolist()):
-        chosen = np.repeat(live[start:end], np.diff(offsets[start : end + 1]))
-        yield offsets[start] + np.flatnonzero(chosen)
-
-
 def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], numbers: Sequence[Ints], size: int) -> None:
     names = [f"{kind}.{part}" for part in ("kept", "starts", "documents", "weights")]
-    _clear(folder, names)
     _write(folder, names[1], [np.zeros(1)])
     written = 0
     total = sum(len(s[names[2]]) for s in segments)
     for parts in _slices([s[names[0]] for s in segments], size, total):
-        slices = [_read_slice(s, part, names, new) for s, part, new in zip(segments, parts, numbers, strict=True)]
-        term, document, weight = (np.concatenate([s[i] for s in slices]) for i in range(3))
+        postings = []
+        for segment, part, new in zip(segments, parts, numbers, strict=True):
+            terms, starts, documents, weights = (segment[name] for name in names)
+            bounds = starts[part.start : part.stop + 1]
+            rows = slice(int(bounds[0]), int(bounds[-1]))
+            number = new[documents[rows]]
+            live = number >= 0
+            postings.append((np.repeat(terms[part], np.diff(bounds))[live], number[live], weights[rows][live]))
+        term, document, weight = (np.concatenate(column) for column in zip(*postings, strict=True))
         order = np.argsort(term, kind="stable")  # documents stay in ascending order
         terms, counts = np.unique(term, return_counts=True)
-        for name, column in zip(
-            names, (terms, written + np.cumsum(counts), document[order], weight[order]), strict=True
-        ):
+        columns = (terms, written + np.cumsum(counts), document[order], weight[order])
+        for name, column in zip(names, columns, strict=True):
             _write(folder, name, [column])
         written += len(term)
-
-
-def _read_slice(segment: Segment, part: slice, names: Sequence[str], numbers: Ints) -> tuple[Array, Array, Array]:
-    """Term, document and weight of each posting of a slice of terms, without deleted documents."""
-    terms, starts, documents, weights = (segment[name] for name in names)
-    bounds = starts[part.start : part.stop + 1]
-    if part.stop <= part.start:
-        return np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.float32)
-    rows = slice(int(bounds[0]), int(bounds[-1]))
-    document = numbers[documents[rows]]
-    live = document >= 0
-    return np.repeat(terms[part], np.diff(bounds))[live], document[live], weights[rows][live]
 
 
 def _slices(sorted_terms: Sequence[Array], size: int, total: int | None = None) -> Iterator[list[slice]]:
@@ -181,12 +161,7 @@ def _slices(sorted_terms: Sequence[Array], size: int, total: int | None = None) 
         yield [slice(b[i], b[i + 1]) for b in bounds]
 
 
-def _clear(folder: Path, names: Sequence[str]) -> None:
-    for name in names:
-        (folder / name).write_bytes(b"")
-
-
-def _write(folder: Path, name: str, parts: Sequence[Array], mode: Literal["ab", "wb"] = "ab") -> None:
-    with (folder / name).open(mode) as file:
+def _write(folder: Path, name: str, parts: Sequence[Array]) -> None:
+    with (folder / name).open("ab") as file:
         for part in parts:
             write_array(file, part, DTYPES[name])

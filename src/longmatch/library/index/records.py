@@ -8,6 +8,7 @@ the new segment, so a document is copied a few times at most, however large the 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ from longmatch.matching.sentences import Sentences
 Array = npt.NDArray[Any]
 
 FIELDS = ("file", "start", "end", "sentences", "number_bytes", "unpacked_bytes")
-"""The columns of a segment's table of records: the file's number is -1 where the document has none."""
+"""The columns of a segment's table of records."""
+NO_RECORD = np.array([-1, 0, 0, 0, 0, 0], dtype=np.int64)  # in place of a document's fields
 CODEC = "zstd"
 VECTOR_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype(np.int8), 2: np.dtype(np.float16)}  # by the bytes of a number
 SCHEMA = pa.schema([field for field in schema_for(1) if field.name in RECORD_COLUMNS])
@@ -68,19 +70,22 @@ def file_name(number: int) -> str:
 
 def record_files(folder: Path) -> list[str]:
     """The names of a segment's files of records."""
-    return sorted(path.name for path in folder.glob(file_name(0)[:-1] + "*"))
-
-
-def without_records(documents: int) -> Array:
-    """The table of records of documents that have none."""
-    return np.tile(np.array([-1, 0, 0, 0, 0, 0], dtype=np.int64), (documents, 1))
+    return sorted(path.name for path in folder.glob("records.*"))
 
 
 def write_records(folder: Path, rows: Sequence[DocumentRow], full: int) -> Array:
     """Write the records of documents to a new segment's folder; returns its table of records."""
     folder.mkdir(parents=True)
+    table = []
     with RecordWriter(folder, full) as writer:
-        return np.array([writer.add(*_packed(row)) for row in rows], dtype=np.int64)
+        for row in rows:
+            vectors, expectations = row.array("vectors"), row.expectations()
+            columns = [row.table[field.name].chunk(0).slice(row.position, 1).take([0]) for field in SCHEMA]
+            message = pa.RecordBatch.from_arrays(columns, schema=SCHEMA).serialize()
+            packed = pa.compress(message, codec=CODEC, asbytes=True)
+            parts = [np.ascontiguousarray(vectors), np.ascontiguousarray(expectations), packed]
+            table.append(writer.add(parts, (len(expectations), vectors.itemsize, message.size)))
+    return np.array(table, dtype=np.int64)
 
 
 class RecordWriter:
@@ -90,7 +95,7 @@ class RecordWriter:
     """
 
     def __init__(self, folder: Path, full: int) -> None:
-        self._folder, self._full, self._files, self._written = folder, full, 0, full
+        self._folder, self._full, self._numbers, self._written = folder, full, count(), full
         self.linked: dict[str, Path] = {}  # files that were taken over as they are, by their new name
         self._open: Any = None
 
@@ -105,7 +110,7 @@ class RecordWriter:
         """Write a record, given as arrays or bytes; returns its fields, of which `fields` are those after the end."""
         if self._open is None or self._written >= self._full:
             self.__exit__()
-            self._number, self._written = self._next(), 0
+            self._number, self._written = next(self._numbers), 0
             self._open = (self._folder / file_name(self._number)).open("wb")
         start = self._written
         end = start + sum(self._open.write(part) for part in parts)
@@ -115,15 +120,11 @@ class RecordWriter:
     def take(self, path: Path, data: Array, table: Array) -> Array:
         """Take over records of another segment's file: the whole file if it is full and half in use."""
         if len(data) >= self._full and 2 * int((table[:, 2] - table[:, 1]).sum()) >= len(data):
-            number = self._next()
+            number = next(self._numbers)
             link(path, self._folder / file_name(number), data)
             self.linked[file_name(number)] = path
             return np.column_stack([np.full(len(table), number), table[:, 1:]])
         return np.array([self.add([data[start:end]], rest) for _, start, end, *rest in table.tolist()], dtype=np.int64)
-
-    def _next(self) -> int:
-        self._files += 1
-        return self._files - 1
 
 
 def link(path: Path, new: Path, data: Array) -> None:
@@ -133,13 +134,3 @@ def link(path: Path, new: Path, data: Array) -> None:
     except OSError:  # another file system, one without links, or another process has removed the file
         with new.open("wb") as file:
             file.write(data.data if data.size else b"")
-
-
-def _packed(row: DocumentRow) -> tuple[list[Any], tuple[int, ...]]:
-    """A document's record, and its fields after the end."""
-    vectors, expectations = row.array("vectors"), row.expectations()
-    columns = [row.table[field.name].chunk(0).slice(row.position, 1).take([0]) for field in SCHEMA]
-    message = pa.RecordBatch.from_arrays(columns, schema=SCHEMA).serialize()
-    packed = pa.compress(message, codec=CODEC, asbytes=True)
-    fields = len(expectations), vectors.itemsize, message.size
-    return [np.ascontiguousarray(vectors), np.ascontiguousarray(expectations), packed], fields

@@ -3,7 +3,6 @@
 A removal is a segment without documents and with negative frequencies, so that merging segments means adding them up.
 """
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,7 +77,15 @@ class Segment:
         for name, size in sizes.items():
             if (folder / name).stat().st_size != size:
                 raise ValueError(f"{folder / name} is truncated")
-        arrays = _columns(folder, len(info["ids"]))
+        documents = len(info["ids"])
+        arrays = {name: memory_map(folder / name, dtype) for name, dtype in DTYPES.items() if dtype}
+        for name in HELD:
+            path, entries = folder / f"{name}.counts", max(1, len(arrays[f"{name}.held"]))
+            arrays[f"{name}.counts"] = memory_map(path, f"u{max(1, path.stat().st_size // entries)}")
+        for name in VECTORS:
+            arrays[name] = arrays[name].reshape(documents, -1) if documents else arrays[name].reshape(0, 0)
+        arrays["titles"] = arrays["titles"].reshape(documents, TITLE_TERMS)
+        arrays["records"] = arrays["records"].reshape(documents, len(FIELDS))
         arrays |= {name: memory_map(folder / name, "uint8") for name in sizes if name not in DTYPES}
         return Segment(folder, tuple(info["ids"]), tuple(info["hashes"]), info["checksums"], arrays)
 
@@ -156,18 +163,14 @@ class Segment:
         if not present.any():
             return np.zeros(len(self))
         place, weights, norms = position[present], (query.idf * query.weights)[present], self[f"{kind}.norms"]
-        if not (len(self) >= MANY if is_large is None else is_large):
-            mass = self._sum_postings(kind, place, weights)
-        else:
+        if len(self) >= MANY if is_large is None else is_large:
             mass = weights.astype(np.float32) @ self.postings(kind, place)
+        else:
+            first, last = self[f"{kind}.starts"][place], self[f"{kind}.starts"][place + 1]
+            where = ranges(first, last)
+            each = self[f"{kind}.weights"][where] * np.repeat(weights, last - first)
+            mass = np.bincount(self[f"{kind}.documents"][where], each, len(self))
         return np.asarray(mass / np.where(norms > 0, norms, 1.0), dtype=np.float64)
-
-    def _sum_postings(self, kind: str, place: Ints, weights: Floats) -> Floats:
-        """The sum of some terms' postings by document, each term weighted; `place` is that of each among the kept."""
-        first, last = self._posting_bounds(kind, place)
-        where = ranges(first, last)
-        mass = self[f"{kind}.weights"][where] * np.repeat(weights, last - first)
-        return np.asarray(np.bincount(self[f"{kind}.documents"][where], mass, len(self)), dtype=np.float64)
 
     def postings(self, kind: str, place: Ints) -> Any:
         """The weights of some terms in each document, as a sparse matrix: (terms, documents).
@@ -176,28 +179,11 @@ class Segment:
         """
         import scipy.sparse as sp
 
-        first, last = self._posting_bounds(kind, place)
+        first, last = self[f"{kind}.starts"][place], self[f"{kind}.starts"][place + 1]
         weights, documents = (take_runs(self[f"{kind}.{part}"], first, last) for part in ("weights", "documents"))
         offsets = offsets_of(last - first)
         narrow = offsets.astype(sp.get_index_dtype(maxval=offsets[-1]))  # SciPy would widen the documents otherwise
         return sp.csr_array((weights, documents, narrow), shape=(len(place), len(self)))
-
-    def _posting_bounds(self, kind: str, place: Ints) -> tuple[Ints, Ints]:
-        starts = self[f"{kind}.starts"]
-        return starts[place], starts[place + 1]
-
-
-def _columns(folder: Path, documents: int) -> dict[str, Array]:
-    """The columns of a segment of so many documents."""
-    arrays = {name: memory_map(folder / name, dtype) for name, dtype in DTYPES.items() if dtype}
-    for name in HELD:
-        path, entries = folder / f"{name}.counts", max(1, len(arrays[f"{name}.held"]))
-        arrays[f"{name}.counts"] = memory_map(path, f"u{max(1, path.stat().st_size // entries)}")
-    for name in VECTORS:
-        arrays[name] = arrays[name].reshape(documents, -1) if documents else arrays[name].reshape(0, 0)
-    arrays["titles"] = arrays["titles"].reshape(documents, TITLE_TERMS)
-    arrays["records"] = arrays["records"].reshape(documents, len(FIELDS))
-    return arrays
 
 
 def take_runs(values: Array, first: Ints, last: Ints) -> Array:
@@ -217,24 +203,15 @@ def memory_map(path: Path, dtype: str) -> Array:
 
 
 def write_array(file: BinaryIO, values: Array, dtype: str) -> None:
-    """Write numbers to a file; raises OverflowError for those that the type cannot hold.
-
-    NumPy's `tofile` says nothing if the disk is full when its buffer is emptied.
-    """
-    _check_range(values, dtype)
-    numbers = np.ascontiguousarray(values, dtype=dtype or None)
-    if numbers.size:
-        file.write(numbers.data)
-
-
-def _check_range(values: Array, dtype: str) -> None:
-    """Refuse numbers that NumPy would wrap around."""
+    """Write numbers to a file; raises OverflowError for those that the type cannot hold: NumPy would wrap around."""
     target = np.dtype(dtype or values.dtype)
-    if target.kind not in "iu" or not values.size or np.can_cast(values.dtype, target):
+    if not values.size:
         return
-    limits, least, most = np.iinfo(target), values.min(), values.max()
-    if not (limits.min <= least and most <= limits.max):
-        raise OverflowError(f"Numbers from {least} to {most} do not fit into {target}.")
+    if target.kind in "iu" and not np.can_cast(values.dtype, target):
+        limits, least, most = np.iinfo(target), values.min(), values.max()
+        if not (limits.min <= least and most <= limits.max):
+            raise OverflowError(f"Numbers from {least} to {most} do not fit into {target}.")
+    file.write(np.ascontiguousarray(values, dtype=target).data)  # `tofile` says nothing of a disk that is full
 
 
 def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], columns: Columns) -> Segment:
@@ -243,7 +220,7 @@ def write_segment(folder: Path, ids: Sequence[str], hashes: Sequence[str], colum
     for name, dtype in DTYPES.items():
         with (folder / name).open("wb") as file:
             write_array(file, columns[name], dtype)
-    return seal(folder, ids, hashes)
+    return seal(folder, ids, hashes, {})
 
 
 def with_columns(folder: Path, segment: Segment, columns: Columns) -> Segment:
@@ -259,22 +236,14 @@ def with_columns(folder: Path, segment: Segment, columns: Columns) -> Segment:
     return seal(folder, segment.ids, segment.hashes, known)
 
 
-def seal(
-    folder: Path, ids: Sequence[str], hashes: Sequence[str], checksums: Mapping[str, int] | None = None
-) -> Segment:
+def seal(folder: Path, ids: Sequence[str], hashes: Sequence[str], checksums: Mapping[str, int]) -> Segment:
     """Turn a folder of arrays into a segment by writing its `segment.json`; `checksums` are those known already."""
     names = (*DTYPES, *record_files(folder))
     sizes = {name: (folder / name).stat().st_size for name in names}
-    known = checksums or {}
-    sums = {name: known[name] if name in known else checksum(folder / name) for name in names}
+    sums = {name: checksums[name] if name in checksums else checksum(folder / name) for name in names}
     info = {"ids": list(ids), "hashes": list(hashes), "sizes": sizes, "checksums": sums}
     (folder / "segment.json").write_text(to_checked_json(info), encoding="utf-8")
     return Segment.open(folder)
-
-
-def drop_segment(folder: Path) -> None:
-    """Remove a segment's files; processes that have them open can still read them."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def frequency_columns(kind: str, occurrences: Occurrences, background: Frequencies, sign: int = 1) -> dict[str, Array]:
@@ -294,23 +263,3 @@ def held_columns(name: str, occurrences: Occurrences) -> dict[str, Array]:
         f"{name}.counts": occurrences.count.astype(np.min_scalar_type(occurrences.count.max(initial=0))),
         f"{name}.offsets": offsets_of(np.bincount(occurrences.document, minlength=occurrences.documents)),
     }
-
-
-def posting_columns(kind: str, occurrences: Occurrences, posted: npt.NDArray[np.bool_]) -> dict[str, Array]:
-    """The columns of postings; `posted` are the occurrences that get one."""
-    columns = occurrences.term, occurrences.document, occurrences.frequency
-    term, document, weight = (column[posted] for column in columns)
-    order = np.argsort(term, kind="stable")
-    terms, counts = np.unique(term, return_counts=True)
-    return {
-        f"{kind}.kept": terms,
-        f"{kind}.starts": np.concatenate([[0], np.cumsum(counts)]),
-        f"{kind}.documents": document[order],
-        f"{kind}.weights": weight[order],
-    }
-
-
-def columns_without_documents() -> dict[str, Array]:
-    """The columns of a segment that has no documents."""
-    starts = [*(f"{kind}.starts" for kind in KINDS), *(f"{name}.offsets" for name in HELD)]
-    return {name: np.zeros(1 if name in starts else 0, dtype=dtype or "uint8") for name, dtype in DTYPES.items()}

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, Terms
+from longmatch.lexical.terms import Counts, Hashes, Ints
 from longmatch.lexical.weights import log_tf
 from longmatch.ragged import Floats
 
@@ -52,8 +52,3 @@ class Occurrences:
         kept = np.zeros(len(order), dtype=bool)
         kept[order[rank < most]] = True
         return kept
-
-
-def occurrences(terms: Sequence[Terms]) -> dict[Kind, Occurrences]:
-    """The occurrences of words and of phrases in some documents."""
-    return {kind: Occurrences.of([t.of(kind).counts for t in terms]) for kind in KINDS}

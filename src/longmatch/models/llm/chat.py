@@ -43,7 +43,10 @@ class ModelAddress:
             )
         if not model:
             raise LongmatchError(f"The model llm needs the name of a language model. Set {MODEL}, or name llm@MODEL.")
-        return ModelAddress(endpoint(url.strip()), model, _checked(key))
+        key = (key or "").strip()
+        if not key.isascii() or not key.isprintable():  # it has to fit into a header; errors never quote it
+            raise LongmatchError(f"{KEY} holds characters that no key has. Copy it again.")
+        return ModelAddress(endpoint(url.strip()), model, key or None)
 
     @property
     def parts(self) -> SplitResult:
@@ -54,16 +57,6 @@ class ModelAddress:
     def shown(self) -> str:
         """Scheme, host and port, for messages: a path or a query may hold secrets."""
         return f"{self.parts.scheme}://{self.parts.netloc}"
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Of every request."""
-        plain = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "longmatch"}
-        return plain | ({"Authorization": f"Bearer {self.key}"} if self.key else {})
-
-    def request(self, messages: list[dict[str, str]], answer_tokens: int) -> dict[str, Any]:
-        """The body of a request: the most likely answer, and not a long one."""
-        return {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": answer_tokens}
 
 
 @dataclass(frozen=True)
@@ -116,13 +109,13 @@ class Chat:
 
     def _post(self, body: bytes) -> bytes:
         deadline = time.monotonic() + self.timeout
-        parts = self.address.parts
+        parts, key = self.address.parts, self.address.key
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "longmatch"}
+        headers |= {"Authorization": f"Bearer {key}"} if key else {}
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = kind(parts.hostname or "", parts.port, timeout=self.timeout)
         try:
-            connection.request(
-                "POST", parts.path + (f"?{parts.query}" if parts.query else ""), body, self.address.headers
-            )
+            connection.request("POST", parts.path + (f"?{parts.query}" if parts.query else ""), body, headers)
             response = connection.getresponse()
             self._check(response)
             return _read(response, deadline)
@@ -147,7 +140,8 @@ class Chat:
             return
         problem = f"status {status}, {responses.get(status, 'unknown')}"
         if status in TRANSIENT or status >= 500:
-            raise _Transient(problem, _seconds(response.getheader("Retry-After")))
+            header = response.getheader("Retry-After", "").strip()
+            raise _Transient(problem, float(header) if header.isdecimal() else None)  # a date is not understood
         if status in REJECTED:
             raise RejectedRequest(problem)
         advice = {401: f"Check {KEY}", 403: f"Check {KEY}", 404: f"Check {URL} and {MODEL}"}.get(status, f"Check {URL}")
@@ -169,24 +163,17 @@ def parse_reply(body: bytes) -> Reply:
         content = message.get("content")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         return Reply()
+    if isinstance(content, list):  # of parts
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     counts = usage if isinstance(usage, dict) else {}
+    counted = [counts.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    prompt_tokens, answer_tokens = (value if type(value) is int and value > 0 else 0 for value in counted)
     return Reply(
-        text=_text(content),
+        text=content if isinstance(content, str) else "",
         refused=bool(message.get("refusal")) or choice.get("finish_reason") == "content_filter",
-        prompt_tokens=_count(counts.get("prompt_tokens")),
-        answer_tokens=_count(counts.get("completion_tokens")),
+        prompt_tokens=prompt_tokens,
+        answer_tokens=answer_tokens,
     )
-
-
-def _text(content: Any) -> str:
-    """A message's content: a string, or a list of parts."""
-    if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
-
-
-def _count(value: Any) -> int:
-    return value if type(value) is int and value > 0 else 0
 
 
 def _read(response: HTTPResponse, deadline: float) -> bytes:
@@ -201,15 +188,6 @@ def _read(response: HTTPResponse, deadline: float) -> bytes:
     if response.length:  # `read1` does not raise on a truncated body
         raise _Transient("broke off")
     return bytes(body)
-
-
-def _seconds(header: str | None) -> float | None:
-    """A Retry-After header in seconds; dates are not understood.
-
-    >>> _seconds("2"), _seconds("Wed, 21 Oct 2026 07:28:00 GMT"), _seconds(None)
-    (2.0, None, None)
-    """
-    return float(header) if header and header.strip().isdecimal() else None
 
 
 def endpoint(url: str) -> str:
@@ -232,11 +210,3 @@ def endpoint(url: str) -> str:
     path = parts.path.rstrip("/") or "/v1"
     path = path if path.endswith(ENDPOINT) else path + ENDPOINT
     return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
-
-
-def _checked(key: str | None) -> str | None:
-    """A key that fits into a header; errors never quote it."""
-    key = (key or "").strip()
-    if not key.isascii() or not key.isprintable():
-        raise LongmatchError(f"{KEY} holds characters that no key has. Copy it again.")
-    return key or None

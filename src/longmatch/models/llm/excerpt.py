@@ -76,17 +76,13 @@ def _join(document: Document, pieces: Sequence[Span], chosen: Sequence[int]) -> 
         return ""
     parts = [pieces[chosen[0]].of(document.readable)]
     for before, after in pairwise(chosen):
-        between = Span(pieces[before].end, pieces[after].start).of(document.readable)
-        parts += [_separator(between) if after == before + 1 else GAP, pieces[after].of(document.readable)]
+        separator = GAP
+        if after == before + 1:  # nothing within a sentence that was cut, a line break between paragraphs, else a space
+            between = Span(pieces[before].end, pieces[after].start).of(document.readable)
+            separator = "\n" if between.count("\n") > 1 else " " if between else ""
+        parts += [separator, pieces[after].of(document.readable)]
     text = "\n".join(filter(None, map(clean, "".join(parts).split("\n"))))
     return text + (GAP.rstrip() if chosen[-1] + 1 < len(pieces) else "")
-
-
-def _separator(between: str) -> str:
-    """Between neighbours: nothing within a sentence that was cut, a line break between paragraphs, else a space."""
-    if not between:
-        return ""
-    return "\n" if between.count("\n") > 1 else " "
 
 
 def tokens(text: str) -> int:

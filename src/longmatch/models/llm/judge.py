@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Literal
 
 from longmatch.cache import cache_folder, replace_file
@@ -76,15 +75,22 @@ class Judge:
 
     def score(self, messages: list[dict[str, str]], answer_tokens: int) -> float | None:
         """The score, from 0 to 1; None if the model refuses, says nothing usable, or does not reply."""
-        request = self.chat.address.request(messages, answer_tokens)
-        path = self._path(request)
-        known = _recall(path)
-        if known is not None:
-            self.tally.cached += 1
-            return known
+        address = self.chat.address
+        # the most likely answer, and not a long one
+        request = {"model": address.model, "messages": messages, "temperature": 0, "max_tokens": answer_tokens}
+        # a file named by address, model and prompt: it holds no text
+        name = sha256(json.dumps([address.url, request], sort_keys=True).encode()).hexdigest()
+        path = cache_folder() / "llm" / name[:2] / f"{name}.json"
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            known = json.loads(path.read_text(encoding="utf-8"))["score"]
+            if 0 <= known <= 1:
+                self.tally.cached += 1
+                return float(known)
         score = self._ask(request)
         if score is not None:
-            _remember(path, score)
+            with suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                replace_file(path, json.dumps({"score": score}).encode())
         return score
 
     def _ask(self, request: dict[str, Any]) -> float | None:
@@ -100,7 +106,10 @@ class Judge:
             tally.failed += 1
             self._failures += 1
             if self._failures >= FAILURES_IN_A_ROW:
-                raise self.down(problem) from None
+                raise LongmatchError(
+                    f"The language model at {self.chat.address.shown} failed {self._failures} times in a row "
+                    f"({problem}). Start it, or check LONGMATCH_LLM_URL, and run this again: scores it gave are kept."
+                ) from None
             return None
         self._failures = 0
         tally.prompt_tokens += reply.prompt_tokens
@@ -111,32 +120,6 @@ class Judge:
         tally.refused += answer == "refused"
         tally.unreadable += answer == "unreadable"
         return None
-
-    def down(self, problem: object) -> LongmatchError:
-        """The error for a server that answers nothing."""
-        return LongmatchError(
-            f"The language model at {self.chat.address.shown} failed {self._failures} times in a row ({problem}). "
-            "Start it, or check LONGMATCH_LLM_URL, and run this again: scores it gave are kept."
-        )
-
-    def _path(self, request: dict[str, Any]) -> Path:
-        """The file of a score, named by address, model and prompt: it holds no text."""
-        key = json.dumps([self.chat.address.url, request], sort_keys=True)
-        name = sha256(key.encode()).hexdigest()
-        return cache_folder() / "llm" / name[:2] / f"{name}.json"
-
-
-def _recall(path: Path) -> float | None:
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        score = json.loads(path.read_text(encoding="utf-8"))["score"]
-        return float(score) if 0 <= score <= 1 else None
-    return None
-
-
-def _remember(path: Path, score: float) -> None:
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, json.dumps({"score": score}).encode())
 
 
 def parse_answer(text: str) -> float | Unjudged:
@@ -150,7 +133,13 @@ def parse_answer(text: str) -> float | Unjudged:
     text = _THOUGHT.sub("", text.replace("’", "'"))[:_LONGEST].strip()
     for found in _objects(text):
         if "score" in found or "together" in found:
-            score = _of_object(found)
+            value, together = found.get("score"), found.get("together")
+            if isinstance(value, str):
+                score = _in_prose(value)
+            elif isinstance(value, int | float) and not isinstance(value, bool):
+                score = _share(value)
+            else:
+                score = float(together) if isinstance(together, bool) else None
             return "unreadable" if score is None else score
     if _REFUSAL.search(text):
         return "refused"
@@ -174,17 +163,6 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         start = text.find("{", end)
 
 
-def _of_object(found: dict[str, Any]) -> float | None:
-    """A score of 0 to 100; a decimal fraction up to 1 counts as such. Without a score, whether they belong together."""
-    value = found.get("score")
-    if isinstance(value, str):
-        return _in_prose(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _share(value)
-    together = found.get("together")
-    return float(together) if isinstance(together, bool) else None
-
-
 def _in_prose(text: str) -> float | None:
     """The number that is called the score, or the only one in the text."""
     for pattern in _STATED:
@@ -200,7 +178,7 @@ def _number(digits: str) -> int | float:
 
 
 def _share(value: int | float) -> float | None:
-    """A score as a share of 100; None outside 0 to 100.
+    """A score as a share of 100, None outside 0 to 100; a decimal fraction up to 1 counts as a share.
 
     >>> _share(85), _share(0.85), _share(1), _share(101), _share(float("nan"))
     (0.85, 0.85, 0.01, None, None)
@@ -212,14 +190,11 @@ def _share(value: int | float) -> float | None:
 
 def messages(a: Excerpt, b: Excerpt) -> list[dict[str, str]]:
     """The conversation: instructions, then both documents."""
-    documents = "\n\n".join(_marked(excerpt.text, number) for number, excerpt in enumerate((a, b), start=1))
+    # each between marks that its own text cannot close
+    texts = [excerpt.text.replace("</document", "< /document") for excerpt in (a, b)]
+    documents = [f"<document_{n}>\n{text}\n</document_{n}>" for n, text in enumerate(texts, start=1)]
     question = "Do the two documents belong together? Answer with the JSON alone."
     return [
         {"role": "system", "content": INSTRUCTIONS},
-        {"role": "user", "content": f"{documents}\n\n{question}"},
+        {"role": "user", "content": "\n\n".join([*documents, question])},
     ]
-
-
-def _marked(text: str, number: int) -> str:
-    """A document between marks that its own text cannot close."""
-    return f"<document_{number}>\n{text.replace('</document', '< /document')}\n</document_{number}>"

@@ -72,7 +72,15 @@ class LlmMatcher(PairMatcher):
         """
         scores: list[Scores] = [np.zeros(0)]
         for _, group in groupby(pairs, key=lambda pair: id(pair[0])):
-            judged = self._score_group(list(group), progress)
+            of_query = list(group)
+            query = self._lexical.encode([of_query[0][0]])[0]
+            judged = np.full(len(of_query), np.nan)
+            for place, (_, document) in enumerate(of_query):
+                excerpts = self._excerpts(query, self._lexical.encode([document])[0])
+                if (score := self._judge.score(messages(*excerpts), ANSWER_TOKENS)) is not None:
+                    judged[place] = score
+                if progress:
+                    progress(1)
             scores.append(settle(judged) if for_ranking else judged)
         return np.concatenate(scores)
 
@@ -100,20 +108,6 @@ class LlmMatcher(PairMatcher):
             raise LongmatchError(f"The language model gave no score for {a.id} and {b.id} ({self.tally}).")
         coverage = Coverage(left.coverage, right.coverage)
         return replace(match, score=score, model=self.name, threshold=THRESHOLD, coverage=coverage, parts={})
-
-    def _score_group(self, pairs: Pairs, progress: Progress | None) -> Scores:
-        """The scores of one query's pairs."""
-        query = self._lexical.encode([pairs[0][0]])[0]
-        scores = np.full(len(pairs), np.nan)
-        for place, (_, document) in enumerate(pairs):
-            score = self._score(query, self._lexical.encode([document])[0])
-            scores[place] = np.nan if score is None else score
-            if progress:
-                progress(1)
-        return scores
-
-    def _score(self, a: LexicalEncoding, b: LexicalEncoding) -> float | None:
-        return self._judge.score(messages(*self._excerpts(a, b)), ANSWER_TOKENS)
 
     def _excerpts(self, a: LexicalEncoding, b: LexicalEncoding) -> tuple[Excerpt, Excerpt]:
         """What the model reads of each document."""

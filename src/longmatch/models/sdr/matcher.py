@@ -140,10 +140,9 @@ def _gains(source: Paragraphs, candidate: Paragraphs, background: Paragraphs) ->
 def _grid(a: SdrEncoding, b: SdrEncoding, level: Level) -> Grid:
     """The mean over sentences of their best cosine, group by group, both directions averaged."""
     mine, theirs = a.sentences.groups(level), b.sentences.groups(level)
-    left, right = (_uncorrected(e.paragraphs.vectors) for e in (a, b))
+    left, right = (
+        SentenceVectors(vectors, np.zeros((len(vectors), len(SIZES)), dtype=np.float32))  # not corrected for chance
+        for vectors in (a.paragraphs.vectors, b.paragraphs.vectors)
+    )
     scores = group_scores(left, right, mine.offsets, theirs.offsets).clip(0, 1)
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, scores)
-
-
-def _uncorrected(vectors: Vectors) -> SentenceVectors:
-    return SentenceVectors(vectors, np.zeros((len(vectors), len(SIZES)), dtype=np.float32))

@@ -7,7 +7,16 @@ from typing import Literal
 import numpy as np
 
 from longmatch.matching.sentences import Sentences
-from longmatch.ragged import Array, array_namespace, offsets_of, segment_ids, segment_max, segment_sum, unit_rows
+from longmatch.ragged import (
+    Array,
+    array_namespace,
+    offsets_of,
+    segment_ids,
+    segment_max,
+    segment_slices,
+    segment_sum,
+    unit_rows,
+)
 
 Unit = Literal["paragraph", "section"]  # what the paper calls a paragraph: its figure 3 shows whole sections
 
@@ -44,9 +53,13 @@ def paragraph_scores(source: Paragraphs, candidates: Paragraphs) -> Array:
     """
     xp = array_namespace(source.vectors)
     parts = []
-    mean = _averaging(source.paragraphs, source.vectors)  # (source sentences, source paragraphs)
-    cells = CPU_CELLS if _on_cpu(source.vectors) else GPU_CELLS
-    for first, last in _slices(candidates.paragraphs, cells // max(1, len(source.vectors))):
+    # the matrix that averages a paragraph's sentences: (source sentences, source paragraphs)
+    offsets, dtype = source.paragraphs, source.vectors.dtype
+    member = segment_ids(offsets)[:, None] == xp.arange(len(offsets) - 1, device=offsets.device)
+    mean = xp.astype(member, dtype) / xp.astype(offsets[1:] - offsets[:-1], dtype)
+    cells = CPU_CELLS if str(source.vectors.device) == "cpu" else GPU_CELLS
+    rows_at_once = cells // max(1, len(source.vectors))
+    for first, last in [*segment_slices(candidates.paragraphs.tolist(), rows_at_once)] or [(0, 0)]:
         offsets = candidates.paragraphs[first : last + 1]
         rows = candidates.vectors[int(offsets[0]) : int(offsets[-1])]
         cosines = rows @ source.vectors.T  # M, equation 4
@@ -93,36 +106,6 @@ def split(collection: Paragraphs) -> Iterator[Paragraphs]:
         paragraphs = collection.paragraphs[first : last + 1]
         rows = collection.vectors[int(paragraphs[0]) : int(paragraphs[-1])]
         yield Paragraphs.of(rows, paragraphs - paragraphs[0])
-
-
-def _on_cpu(array: Array) -> bool:
-    return str(array.device) == "cpu"
-
-
-def _averaging(offsets: Array, like: Array) -> Array:
-    """The matrix that averages runs of columns, where the array `like` is: (sentences, paragraphs)."""
-    xp = array_namespace(like)
-    homes = segment_ids(offsets)
-    member = homes[:, None] == xp.arange(len(offsets) - 1, device=offsets.device)
-    lengths = xp.astype(offsets[1:] - offsets[:-1], like.dtype)
-    return xp.astype(member, like.dtype) / lengths
-
-
-def _slices(offsets: Array, rows: int) -> Iterator[tuple[int, int]]:
-    """Runs of paragraphs of at most `rows` sentences together; a longer paragraph is a run by itself."""
-    if int(offsets[-1] - offsets[0]) <= rows:
-        yield 0, len(offsets) - 1
-        return
-    bounds = offsets.tolist()
-    first = 0
-    while first < len(bounds) - 1:
-        last = first + 1
-        if bounds[-1] - bounds[first] <= rows:
-            last = len(bounds) - 1
-        else:
-            last = max(last, int(np.searchsorted(bounds, bounds[first] + rows, side="right")) - 1)
-        yield first, last
-        first = last
 
 
 def whole_paragraphs(sentences: Sentences, vectors: Array) -> tuple[Sentences, Array]:
