@@ -44,7 +44,7 @@ from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
 from longmatch.lab.encoders.flat import DocumentPieces, FlatTokens
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeModel
-from longmatch.lab.papers.smith.encoder import SmithConfig, SmithModel, sentence_level
+from longmatch.lab.papers.smith.encoder import SmithConfig, SmithModel, bert_config
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SPECIALS = (101, 102)
@@ -64,7 +64,7 @@ def smith(tokens: int, documents: int, backbone: bool = False) -> Step:
     if backbone:
         model = SmithModel.from_backbone(None, block_tokens=32, max_blocks=blocks)
     else:
-        inner = sentence_level(VOCABULARY, 6, 256, 4, 32)
+        inner = bert_config(VOCABULARY, 6, 256, 4, 32).to_dict()
         model = SmithModel(SmithConfig(sentence_level=inner, max_blocks=blocks))
     batch = DocumentPieces(pieces(tokens, documents, 32), torch.full((documents,), blocks)).to(DEVICE)
     return model, lambda: model.encode_batch(batch).documents

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from longmatch.documents import read
-from longmatch.lab.papers.colde.figure import Levels, Panel, three_levels, write_grids
+from longmatch.lab.papers.colde.explanation import Levels, Panel, three_levels, write_grids
 from longmatch.lab.papers.colde.matcher import ColdeMatcher
 from longmatch.matching.match import Grid
 

@@ -23,7 +23,7 @@ from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import SPECIALS as ADDED
 from longmatch.lab.papers.colde.augmentation import ChunkBatch
 from longmatch.lab.papers.colde.encoder import ColdeConfig, ColdeModel
-from longmatch.lab.papers.smith.encoder import SIZES, SmithConfig, SmithModel, sentence_level
+from longmatch.lab.papers.smith.encoder import SIZES, SmithConfig, SmithModel, bert_config
 from longmatch.lab.training.bi_encoder_recipe import cached_backward
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.units import Tokens
@@ -339,7 +339,7 @@ def smith(documents: list[Tokens], sizes: Sizes) -> Workload:
     """SMITH at the paper's size: up to 64 blocks of 32 tokens per document, binary classification of pairs."""
     layers, document_layers, width, heads = SIZES["base"]
     torch.manual_seed(0)
-    inner = sentence_level(VOCABULARY, sizes.layers or layers, width, heads, 32)
+    inner = bert_config(VOCABULARY, sizes.layers or layers, width, heads, 32).to_dict()
     model = SmithModel(SmithConfig(sentence_level=inner, document_layers=sizes.layers or document_layers))
     chosen = (documents * -(-sizes.smith // len(documents)))[: sizes.smith]
     batch = model.layout(SPECIALS).lay_out(chosen)

@@ -1,10 +1,13 @@
 """The laboratory's models: the systems of the papers and the baselines, each declared once."""
 
+from functools import partial
+
 from longmatch.models.declaration import Model
 
 PAPERS = "longmatch.lab.papers"
 BASELINES = "longmatch.lab.baselines"
 SCORING = "longmatch.lab.evaluation.scoring"
+LabModel = partial(Model, needs="lab")
 
 
 def _weights(weight: str) -> dict[str, str]:
@@ -29,12 +32,11 @@ SST_SETTINGS = {
 }
 
 COLDE = (
-    Model(
+    LabModel(
         name="colde",
         label="CoLDE",
         network=f"{PAPERS}.colde.matcher:ColdeMatcher",
         recipe=f"{PAPERS}.colde.training:ColdeRecipe",
-        needs="lab",
         settings={
             "augmented=False": "without sections",
             "recurrent=False": "without LSTM",
@@ -44,11 +46,10 @@ COLDE = (
         studied=("documents", "max_tokens", "sections"),
     ),
     *(
-        Model(
+        LabModel(
             name=f"colde-{readout}",
             label=f"CoLDE, {label}",
             network=f"{PAPERS}.colde.matcher:{matcher}",
-            needs="lab",
             score_label=label,
         )
         for readout, matcher, label in (
@@ -61,12 +62,11 @@ COLDE = (
     ),
 )
 SMITH = (
-    Model(
+    LabModel(
         name="smith",
         label="SMITH",
         network=f"{PAPERS}.smith.matcher:SmithMatcher",
         recipe=f"{PAPERS}.smith.training:SmithRecipe",
-        needs="lab",
         from_scratch=True,
         settings={
             "pretrained=smith-pretrain-wp": "pre-trained on words",
@@ -83,13 +83,12 @@ SMITH = (
             "document_pooling=mean": "mean of blocks",
         },
     ),
-    Model(
+    LabModel(
         name="smith-pretrain",
         label="SMITH, pre-trained",
         network=f"{PAPERS}.smith.matcher:SmithMatcher",
         recipe=f"{PAPERS}.smith.pretraining:SmithPretrainRecipe",
         stage="Train smith from it: --set pretrained=FOLDER.",
-        needs="lab",
         from_scratch=True,
     ),
 )
@@ -111,32 +110,29 @@ SST = (
             ("sst-dual", "SST, dual encoder", "training:DualRecipe", ()),
         )
     ),
-    Model(
+    LabModel(
         name="sst-clusters",
         label="SST's clusters",
         recipe=f"{PAPERS}.sst.cluster_training:ClusterRecipe",
         stage="Train sst on it: --set clustering=adaptive --set clusters=FOLDER.",
-        needs="lab",
     ),
 )
 PAIR_NETWORKS = (
-    Model(
+    LabModel(
         name="cross",
         label="Cross-encoder",
         network=f"{BASELINES}.cross.matcher:CrossMatcher",
         recipe=f"{BASELINES}.cross.training:CrossRecipe",
-        needs="lab",
         reads_pairs=True,
         settings={"readout=fresh": "fresh pooler", "readout=mean": "mean of states", "swap=True": "either order"},
         studied=("head_learning_rate", "patience"),
     ),
     *(
-        Model(
+        LabModel(
             name=name,
             label=label,
             network=f"{BASELINES}.{matcher}",
             recipe=f"{BASELINES}.{recipe}",
-            needs="lab",
             reads_pairs=True,
         )
         for name, label, matcher, recipe in (
@@ -150,12 +146,11 @@ PAIR_NETWORKS = (
             ("opt-match", "OPT-Match", "cross.opt_match:TransportMatcher", "cross.opt_match:TransportRecipe"),
         )
     ),
-    Model(
+    LabModel(
         name="cig",
         label="CIG",
         network=f"{BASELINES}.cig.matcher:CigMatcher",
         recipe=f"{BASELINES}.cig.training:CigRecipe",
-        needs="lab",
         reads_pairs=True,
         settings={"siamese=False": "similarities alone"},
         ablations=("siamese=False",),
@@ -163,12 +158,11 @@ PAIR_NETWORKS = (
 )
 SIAMESE = (
     *(
-        Model(
+        LabModel(
             name=name,
             label=label,
             network=f"{BASELINES}.siamese.matcher:VectorMatcher",
             recipe=f"{BASELINES}.siamese.training:{recipe}",
-            needs="lab",
         )
         for name, label, recipe in (
             ("dssm", "DSSM", "DssmRecipe"),
@@ -226,34 +220,30 @@ POOLED = (
     ),
 )
 OTHER_RULES = (
-    Model(
+    LabModel(
         name="rprs",
         label="RPRS",
         rule=f"{BASELINES}.rprs.matcher:RprsMatcher",
-        needs="lab",
         scorer=f"{SCORING}.sentences:RprsScorer",
     ),
-    Model(
+    LabModel(
         name="rprs-frequency",
         label="RPRS with frequencies",
         rule=f"{BASELINES}.rprs.matcher:frequency_matcher",
-        needs="lab",
         scorer=f"{SCORING}.sentences:RprsScorer",
     ),
-    Model(
+    LabModel(
         name="lda",
         label="LDA",
         rule=f"{BASELINES}.topics.lda:LdaMatcher",
         place="",
-        needs="lab",
         scorer=f"{SCORING}.lexical:LdaScorer",
         code=("lexical",),
     ),
-    Model(
+    LabModel(
         name="bertopic",
         label="BERTopic",
         rule=f"{BASELINES}.topics.bertopic:BertopicMatcher",
-        needs="lab",
     ),
 )
 MODELS = (*COLDE, *SMITH, *SST, *PAIR_NETWORKS, *SIAMESE, *POOLED, *OTHER_RULES)

@@ -228,21 +228,17 @@ class WordMatrix:
 
     def shared(self, other: "WordMatrix") -> csr_array:
         """SST's equation 1 for each sentence and each of the other document's: (sentences, the other's sentences)."""
-        similarity = self.presence @ other.presence_of(self.words).T
+        presence = other.presence  # (the other's sentences, words of this document)
+        if other.words is not self.words:
+            position, known = lookup(self.words, other.words)
+            kept = known[other.counts.indices]
+            offsets = np.concatenate([[0], kept.cumsum()])[other.counts.indptr]
+            cells = np.ones(offsets[-1]), position[other.counts.indices[kept]], offsets
+            presence = csr_array(cells, shape=(len(other.lengths), len(self.words)))
+        similarity = self.presence @ presence.T
         rows = np.repeat(np.arange(similarity.shape[0]), np.diff(similarity.indptr))
         similarity.data /= self.log_lengths[rows] + other.log_lengths[similarity.indices]
         return similarity
-
-    def presence_of(self, words: Hashes) -> csr_array:
-        """1 where a sentence contains one of the given sorted words: (sentences, those words)."""
-        shape = len(self.lengths), len(words)
-        if words is self.words or not len(words) or not len(self.words):
-            return self.presence if words is self.words else csr_array(shape)
-        position, present = lookup(words, self.words)
-        kept = present[self.counts.indices]
-        offsets = np.concatenate([[0], kept.cumsum()])[self.counts.indptr]
-        columns = position[self.counts.indices[kept]]
-        return csr_array((np.ones(len(columns)), columns, offsets), shape=shape)
 
 
 class WordMatrixCache:

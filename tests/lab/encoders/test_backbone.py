@@ -8,7 +8,7 @@ from transformers import AutoConfig, AutoTokenizer, MPNetConfig, MPNetModel
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import Pooling
 from longmatch.errors import LongmatchError
-from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork, as_torch
+from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
 from tests.processor import emulates_bfloat16
 
 PIECES = [np.arange(5, 15), np.arange(7, 40), np.array([9])]
@@ -41,22 +41,6 @@ def test_the_longest_piece_fits_and_fills_the_positions(request, family):
 def test_a_precision_torch_does_not_offer_is_refused(tiny_bert):
     with pytest.raises(LongmatchError, match="torch computes in float32 or bfloat16, not in mixed"):
         TorchBackbone.load(str(tiny_bert), precision="mixed")
-
-
-def test_a_backbone_of_openvino_becomes_the_same_in_torch_with_all_its_changes(tiny_bert):
-    draw = np.random.default_rng(0)
-    layer = "encoder.layer.1.output.dense"
-    changes = [
-        {f"{layer}.down": draw.normal(size=(2, 64)).astype(np.float16), f"{layer}.up": draw.normal(size=(32, 2))}
-        for _ in range(2)
-    ]
-    plain = Backbone.load(str(tiny_bert), device="cpu", precision="float32", engine="openvino")
-    changed = plain.with_change(changes[0], "one").with_change(changes[1], "two")
-    assert not isinstance(changed, TorchBackbone)
-    turned = as_torch(changed)
-    assert turned.change == "two" and as_torch(turned) is turned
-    assert np.abs(turned.encode(PIECES) - changed.encode(PIECES)).max() < 1e-5
-    assert np.abs(turned.encode(PIECES) - plain.encode(PIECES)).max() > 1e-3
 
 
 def test_weights_tell_networks_apart(tiny_bert, tiny_roberta):

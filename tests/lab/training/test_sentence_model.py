@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.lab.encoders.backbone import as_torch
+from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.training.sentence_model import save_sentence_model
 
 SENTENCES = ["The bank failed.", "Depositors left together, and the queue grew until noon.", "Why?"]
@@ -45,7 +45,12 @@ def test_the_weights_are_the_backbones_alone_in_float32(saved):
 
 def test_the_packaged_model_saved_again_reads_more_tokens_at_once_if_asked_to(backbone, tmp_path):
     place = backbone.name
-    save_sentence_model(tmp_path, as_torch(backbone).model, AutoTokenizer.from_pretrained(place), 512)
+    save_sentence_model(
+        tmp_path,
+        TorchBackbone.load(place, device="cpu", precision="float32").model,
+        AutoTokenizer.from_pretrained(place),
+        512,
+    )
     again = Backbone.load(str(tmp_path), precision="float32")
     assert (backbone.max_tokens, again.max_tokens) == (254, 510)
     assert np.abs(again.encode_texts(SENTENCES) - backbone.encode_texts(SENTENCES)).max() < 1e-6

@@ -6,12 +6,11 @@ from hashlib import sha256
 from typing import Any, Literal
 
 import torch
-from torch import nn
 
 from longmatch.encoders.backbone import ADVICE, Backbone
 from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
 from longmatch.encoders.hardware import cpu_flags
-from longmatch.encoders.pretrained import checkpoint_errors, locate, place_of, read_pooling
+from longmatch.encoders.pretrained import checkpoint_errors, locate, read_pooling
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer, special_tokens
 from longmatch.lab.encoders.engine import TorchEngine, first_position, limit_torch_threads
@@ -24,21 +23,17 @@ Precision = Literal["float32", "bfloat16"]
 class TorchNetwork:
     """A Hugging Face module."""
 
-    model: nn.Module
+    model: Any
 
     @property
     def width(self) -> int:
         """Dimensions of a vector."""
-        return int(self._config.hidden_size)
+        return int(self.model.config.hidden_size)
 
     @property
     def positions(self) -> int:
         """The most tokens it takes, special ones included."""
-        return int(self._config.max_position_embeddings) - first_position(self.model)
-
-    @property
-    def _config(self) -> Any:
-        return self.model.config
+        return int(self.model.config.max_position_embeddings) - first_position(self.model)
 
     @property
     def digest(self) -> str:
@@ -60,14 +55,14 @@ class TorchBackbone(Backbone):
     network: TorchNetwork
 
     @property
-    def model(self) -> nn.Module:
+    def model(self) -> Any:
         """The module."""
         return self.network.model
 
     @property
     def device(self) -> torch.device:
         """Where it is."""
-        return next(self.model.parameters()).device
+        return torch.device(next(self.model.parameters()).device)
 
     @staticmethod
     def has_gpu() -> bool:
@@ -96,13 +91,6 @@ class TorchBackbone(Backbone):
             tokenizer = open_tokenizer(place)
             reads = tokenizer.backend_tokenizer, special_tokens(tokenizer, place), read_pooling(place)
         return TorchBackbone(TorchNetwork(model), *reads, name or place, precision)
-
-
-def as_torch(backbone: Backbone) -> TorchBackbone:
-    """The same backbone as a torch module in float32, to be trained."""
-    if isinstance(backbone, TorchBackbone):
-        return backbone
-    return TorchBackbone.load(place_of(backbone.name) or backbone.name, device="cpu", precision="float32")
 
 
 def native_precision(device: torch.device) -> Precision:

@@ -7,6 +7,7 @@ from itertools import chain, islice
 from threading import Barrier
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -45,21 +46,15 @@ class TorchEngine:
     @torch.inference_mode()
     def _vectors(self, batch: Batch) -> Vectors:
         ids, mask = (torch.from_numpy(array).to(self.device) for array in (batch.ids, batch.mask))
-        hidden: Tensor = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
-        pooled: Vectors = pool_padded(hidden, mask, self.pooling).cpu().numpy()
-        return pooled
-
-
-def pool_padded(hidden: Tensor, mask: Tensor, mode: str) -> Tensor:
-    """Unit vectors of padded pieces: (pieces, tokens, width) -> (pieces, width)."""
-    if mode == "cls":
-        pooled = hidden[:, 0]
-    elif mode == "max":
-        pooled = hidden.masked_fill(~mask[..., None], float("-inf")).amax(1)
-    else:
-        weights = mask[:, None].to(hidden.dtype)
-        pooled = (weights @ hidden)[:, 0].float() / mask.sum(1, keepdim=True)
-    return nn.functional.normalize(pooled.float(), dim=1)
+        hidden: Tensor = self.model(input_ids=ids, attention_mask=mask).last_hidden_state  # (pieces, tokens, width)
+        if self.pooling == "cls":
+            pooled = hidden[:, 0]
+        elif self.pooling == "max":
+            pooled = hidden.masked_fill(~mask[..., None], float("-inf")).amax(1)
+        else:
+            weights = mask[:, None].to(hidden.dtype)
+            pooled = (weights @ hidden)[:, 0].float() / mask.sum(1, keepdim=True)
+        return np.asarray(nn.functional.normalize(pooled.float(), dim=1).cpu().numpy())
 
 
 def limit_torch_threads() -> int:

@@ -3,7 +3,7 @@
 A change is the product of two narrow matrices, added to a matrix of the network, which then costs no more than before.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,19 +38,16 @@ class LowRankLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """The updated layer."""
         update = nn.functional.linear(nn.functional.linear(x, self.down.to(x.dtype)), self.up.to(x.dtype))
-        out: Tensor = self.plain(x) + update
-        return out
+        return torch.add(self.plain(x), update)
 
 
-def add_low_rank_layers(model: nn.Module, rank: int, upper: float = 1.0) -> list[nn.Parameter]:
-    """Freeze a network and add a trainable update of the given rank to each linear layer.
-
-    `upper` is the share of layers, counted from the top, that get one. Returns the trainable parameters.
-    """
+def add_low_rank_layers(model: nn.Module, rank: int) -> list[nn.Parameter]:
+    """Freeze a network, add a trainable update of the given rank to each linear layer, and return what is trainable."""
     model.requires_grad_(False)
-    layers = list(_linear_layers(model))
-    for parent, name, layer in layers[round((1 - upper) * len(layers)) :]:
-        setattr(parent, name, LowRankLinear(layer, min(rank, layer.in_features, layer.out_features)))
+    for parent in list(model.modules()):
+        for name, layer in parent.named_children():
+            if isinstance(layer, nn.Linear):
+                setattr(parent, name, LowRankLinear(layer, min(rank, layer.in_features, layer.out_features)))
     return [p for p in model.parameters() if p.requires_grad]
 
 
@@ -74,10 +71,3 @@ def apply_change(model: nn.Module, change: Weights) -> None:
         if not isinstance(layer, nn.Linear) or layer.weight.shape != product.shape:
             raise ValueError(f"the network has no layer {name} that this change fits")
         layer.weight += torch.from_numpy(product).to(layer.weight.device, layer.weight.dtype)
-
-
-def _linear_layers(model: nn.Module) -> Iterator[tuple[nn.Module, str, nn.Linear]]:
-    for module in model.modules():
-        for name, child in module.named_children():
-            if isinstance(child, nn.Linear):
-                yield module, name, child

@@ -17,14 +17,10 @@ from longmatch.ragged import segment_sum as sum_of_segments
 class TorchNamespace:
     """The functions of the array API standard that our formulas use, where torch's differ from it or lack a name."""
 
-    float32, int64 = torch.float32, torch.int64
+    float32, int64, asarray = torch.float32, torch.int64, torch.as_tensor
     arange, concat, full, log2 = torch.arange, torch.concat, torch.full, torch.log2
     stack, where, zeros, linalg = torch.stack, torch.where, torch.zeros, torch.linalg
-
-    @staticmethod
-    def asarray(values: Any, dtype: torch.dtype | None = None, device: Any = None) -> Tensor:
-        """An array of values."""
-        return torch.as_tensor(values, dtype=dtype, device=device)
+    argmax, max, mean, repeat = torch.argmax, torch.amax, torch.mean, torch.repeat_interleave
 
     @staticmethod
     def astype(values: Tensor, dtype: torch.dtype, copy: bool = True) -> Tensor:
@@ -32,29 +28,9 @@ class TorchNamespace:
         return values.to(dtype)
 
     @staticmethod
-    def argmax(values: Tensor, axis: int) -> Tensor:
-        """Where the maximum is."""
-        return values.argmax(axis)
-
-    @staticmethod
     def cumulative_sum(values: Tensor) -> Tensor:
         """Running sums."""
         return values.cumsum(0)
-
-    @staticmethod
-    def max(values: Tensor, axis: int) -> Tensor:
-        """The maximum along an axis."""
-        return values.amax(axis)
-
-    @staticmethod
-    def mean(values: Tensor, axis: int) -> Tensor:
-        """The mean along an axis."""
-        return values.mean(axis)
-
-    @staticmethod
-    def repeat(values: Tensor, counts: Tensor) -> Tensor:
-        """Each value so many times."""
-        return values.repeat_interleave(counts)
 
     @staticmethod
     def sort(values: Tensor, axis: int) -> Tensor:

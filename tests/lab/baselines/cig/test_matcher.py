@@ -6,9 +6,8 @@ import torch
 
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
-from longmatch.lab.baselines.cig.concepts import FEATURES, ConceptGraphBuilder, GraphBatch, PairGraph, normalised
-from longmatch.lab.baselines.cig.encoder import CigModel
-from longmatch.lab.baselines.cig.matcher import CigMatcher, margins
+from longmatch.lab.baselines.cig.concepts import FEATURES, ConceptGraphBuilder, GraphBatch, PairGraph
+from longmatch.lab.baselines.cig.matcher import CigMatcher, CigModel, margins
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.matchers import tokens_of
 from longmatch.lab.words import TokenWords
@@ -117,7 +116,9 @@ def test_a_graph_without_nodes_is_judged_by_the_documents_as_a_whole(matcher):
 
 def test_links_are_normalised_as_in_a_graph_convolution():
     links = np.array([[1.0, 0.5], [0.5, 1.0]])
-    assert normalised(links) == pytest.approx(links / 1.5)
+    batch = GraphBatch.of([PairGraph((), np.zeros((2, FEATURES)), links, np.zeros(5))])
+    assert batch.edges.tolist() == [[0, 0, 1, 1], [0, 1, 0, 1]]
+    assert batch.weights.tolist() == pytest.approx((links / 1.5).flatten().tolist())
 
 
 def test_a_pair_has_one_score_either_way_round_and_alone(matcher, examples):

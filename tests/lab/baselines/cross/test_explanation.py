@@ -20,6 +20,8 @@ WORDS = (
     "A bird sat there. The river rose again. It was the first day. They left.",
 )
 
+ONE_VIEW = np.ones(1)
+
 
 def document(id, text):
     draft = Draft()
@@ -56,7 +58,7 @@ def test_a_contribution_is_what_the_margin_loses_without_the_sentence(matcher, t
     wanted = [whole - margin(ids_of(a, i), ids_of(b)) for i in range(3)]
     wanted += [whole - margin(ids_of(a), ids_of(b, i)) for i in range(4)]
     assert max(wanted) > 0
-    found = contributions(matcher, tokens, matcher.layout.excerpts(tokens, [0]))
+    found = contributions(matcher, tokens, matcher.layout.excerpts(tokens, [0]), ONE_VIEW)
     np.testing.assert_allclose(np.concatenate(found), np.maximum(wanted, 0), atol=1e-4)
 
 
@@ -71,14 +73,14 @@ def test_contributions_sum_to_one_and_name_sentences_of_both_documents(matcher, 
 
 def test_a_pair_that_nothing_speaks_for_is_explained_all_the_same(matcher, pair, tokens):
     excerpts = matcher.layout.excerpts(tokens, [0])
-    before = np.concatenate(contributions(matcher, tokens, excerpts))
+    before = np.concatenate(contributions(matcher, tokens, excerpts, ONE_VIEW))
     turned = CrossMatcher(tiny_turned(matcher), matcher.tokenizer, matcher.precision)
-    after = np.concatenate(contributions(turned, tokens, excerpts))
+    after = np.concatenate(contributions(turned, tokens, excerpts, ONE_VIEW))
     assert before.max() > 0 and after.max() > 0 and after.min() >= 0
     single = tokenize(document("c", "Rain."), matcher.tokenizer.backend_tokenizer)
     for reader in (matcher, turned):
         one = (single, single)
-        gains = np.concatenate(contributions(reader, one, matcher.layout.excerpts(one, [0])))
+        gains = np.concatenate(contributions(reader, one, matcher.layout.excerpts(one, [0]), ONE_VIEW))
         assert gains.max() > 0 and gains.min() >= 0
 
 

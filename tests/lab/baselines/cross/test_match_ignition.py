@@ -8,17 +8,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from torch import nn
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.encoder import CrossModel, read
 from longmatch.lab.baselines.cross.match_ignition import (
+    IgnitionConfig,
     IgnitionMatcher,
     IgnitionModel,
     LayerWords,
     attention,
     best_within,
-    check_backbone,
     joint_pagerank,
     special_places,
     word_ranks,
@@ -191,7 +190,7 @@ def test_the_graph_is_the_mean_attention_of_the_heads(tiny_bert):
     model = made(tiny_bert)
     model.backbone.set_attn_implementation("eager")
     ids, mask, types = padded(SIDES)
-    told = model.backbone(**model._inputs(ids, mask, types), output_attentions=True, output_hidden_states=True)
+    told = model.backbone(**model.inputs(ids, mask, types), output_attentions=True, output_hidden_states=True)
     found = attention(model.backbone.encoder.layer[1].attention.self, told.hidden_states[1], mask)
     torch.testing.assert_close(found[mask], told.attentions[1].mean(1)[mask], atol=1e-5, rtol=1e-4)
 
@@ -283,5 +282,7 @@ def test_a_model_saved_before_there_was_a_filter_opens_without_one(tiny_bert, tm
 
 
 def test_a_backbone_without_such_layers_is_refused_in_a_sentence():
-    with pytest.raises(LongmatchError, match=r"The words of a Linear cannot be filtered.*--set word_filter=false"):
-        check_backbone(nn.Linear(2, 2))
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "embedding_size": 8, "vocab_size": 50}
+    albert = {"model_type": "albert", "num_hidden_layers": 1, "num_attention_heads": 2, **sizes}
+    with pytest.raises(LongmatchError, match=r"The words of a AlbertModel cannot be filtered.*--set word_filter=false"):
+        IgnitionModel(IgnitionConfig(backbone=albert, word_filter=True))

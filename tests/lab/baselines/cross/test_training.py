@@ -144,8 +144,8 @@ def test_validation_pools_the_views_that_the_model_will_read(recipe):
     found = recipe(kind=ViewRecipe)
     plain = average_precision(found)
     found.model.config.views, found.model.config.pool = 3, "mean"
-    del found._held_out_rows
-    assert sum(map(len, found._held_out_rows)) == 3 * len(found.held_out)
+    del found.held_out_rows
+    assert sum(map(len, found.held_out_rows)) == 3 * len(found.held_out)
     assert average_precision(found) != plain
 
 

@@ -11,7 +11,7 @@ from longmatch.documents import read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-from longmatch.lab.baselines.pooled.training import FirstTokensRecipe, FirstTokensSettings
+from longmatch.lab.baselines.pooled.training import FirstTokensRecipe, FirstTokensSettings, encode_pieces
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
 from tests.lab.training.synthetic.classes import common_words
@@ -63,7 +63,7 @@ def test_training_lifts_the_average_precision_of_validation_pairs(recipe, loss):
 def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(recipe, loss):
     whole, pieces = recipe(loss=loss), recipe(TrainingSettings(documents=32, tokens_at_once=200), loss=loss)
     batch = whole.draw(0)
-    assert len(pieces._pieces(batch.documents)) > 3
+    assert len(list(batch.documents.groups(pieces.tokens_per_pass))) > 3
     one, other = (made.backward(made.model, batch)["loss"].item() for made in (whole, pieces))
     assert one == pytest.approx(other, abs=1e-5)
     for a, b in zip(whole.model.parameters(), pieces.model.parameters(), strict=True):
@@ -166,6 +166,6 @@ def test_the_trained_folder_opens_as_first_and_scores_as_training_measured(made,
     lines = [json.loads(line) for line in (made / "documents.jsonl").read_text().splitlines()[:2]]
     a, b = matcher.encode([read_text_string(line["text"], line["id"]) for line in lines])
     with torch.no_grad():
-        vectors = recipe._vectors(recipe._lay_out(np.arange(2)))
+        vectors = encode_pieces(recipe.model, recipe.layout.lay_out([recipe.data.tokens[n] for n in range(2)]))
     wanted = torch.nn.functional.cosine_similarity(vectors[0], vectors[1], dim=0).item()
     assert float(a.vector @ b.vector) == pytest.approx(wanted, abs=0.02)  # in the precision the machine prefers

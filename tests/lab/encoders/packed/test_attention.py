@@ -1,11 +1,14 @@
 """Attention over packed sequences gives what torch's own gives for each sequence alone, forth and back."""
 
+import warnings
+
+import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from longmatch.errors import LongmatchWarning
 from longmatch.lab.encoders.packed import plain_attention as plain
-from longmatch.lab.encoders.packed.attention import attend, attention_error
-from longmatch.lab.encoders.packed.kernel_check import MAX_ERROR
+from longmatch.lab.encoders.packed.attention import MAX_ERROR, attend, attention_error, works
 
 LENGTHS = (1, 7, 20, 3)
 
@@ -74,3 +77,22 @@ def test_a_backend_that_gives_other_numbers_is_detected():
 
     kind = ((5, 2), torch.float32, 16, torch.device("cpu"))
     assert attention_error(plain, *kind) < 1e-6 and attention_error(Other, *kind) > MAX_ERROR
+
+
+def test_a_kernel_that_is_near_is_used_without_a_word():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert works("short", lambda: 0.001)
+
+
+def test_a_kernel_that_is_off_is_left_out_with_a_warning():
+    with pytest.warns(LongmatchWarning, match="short kernel is not used .it is off by 0.500"):
+        assert not works("short", lambda: 0.5)
+
+
+def test_a_kernel_that_fails_is_left_out_with_a_warning():
+    def fails() -> float:
+        raise RuntimeError("no such unit\nand more")
+
+    with pytest.warns(LongmatchWarning, match=r"RuntimeError: no such unit\)"):
+        assert not works("layer", fails)

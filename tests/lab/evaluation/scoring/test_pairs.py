@@ -19,8 +19,7 @@ from longmatch.lab.evaluation.fidelity import fidelity
 from longmatch.lab.evaluation.protocols import EvaluationTask, score_task
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
-from longmatch.lab.papers.sst.encoder import SstModel
-from longmatch.lab.papers.sst.matcher import SstMatcher
+from longmatch.lab.papers.sst.matcher import SstMatcher, SstModel
 from longmatch.lab.store.store import LayerStore
 from longmatch.models.loading import load
 from tests.lab.baselines.cross.tiny_cross import enlarge, tiny_matcher

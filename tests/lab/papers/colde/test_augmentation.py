@@ -173,7 +173,7 @@ def test_a_limit_on_a_document_is_split_over_its_sections(documents):
 def test_a_chunk_is_no_longer_than_the_backbone_reads(tiny_bert, tiny_roberta):
     for folder in (tiny_bert, tiny_roberta):  # both read 64 tokens; RoBERTa's positions begin at 2
         model = ColdeModel.from_backbone(str(folder), recurrent_width=16, projection_width=8).eval()
-        assert model.chunk_limit == 62
+        assert model.layout((1, 2)).limit == 62
         longest = torch.full((1, 64), 7)
         with torch.no_grad():
             model.encode_chunks(longest, torch.ones_like(longest), torch.tensor([0]), torch.tensor([0]))

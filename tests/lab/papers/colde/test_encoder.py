@@ -154,16 +154,16 @@ def test_a_new_model_sees_its_backbone_as_it_was_trained(tiny_bert):
 
 
 @pytest.mark.parametrize("recurrent", [True, False])
-def test_a_residual_model_starts_as_the_mean_of_its_chunks_and_learns_from_there(recurrent):
-    model = make(residual=True, readout="mean", recurrent=recurrent, projection_width=16)
-    model.change_nothing()
+def test_a_residual_model_starts_as_the_mean_of_its_chunks_and_learns_from_there(tiny_bert, recurrent):
+    settings = {"residual": True, "readout": "mean", "recurrent": recurrent, "recurrent_width": 12}
+    model = ColdeModel.from_backbone(str(tiny_bert), projection_width=None, **settings).eval()
     with torch.no_grad():
         output = model(**batch())
         chunks = model.encode_chunks(*(batch()[name] for name in ("ids", "mask", "section", "position")))
     means = torch.stack([chunks[number == DOCUMENT].mean(0) for number in (0, 1)])
     expected = torch.nn.functional.cosine_similarity(means[0], means[1], dim=0)
     assert output.documents[0] @ output.documents[1] == pytest.approx(float(expected), abs=1e-5)
-    (model(**batch()).documents[0] @ torch.randn(16)).backward()
+    (model(**batch()).documents[0] @ torch.randn(model.width)).backward()
     if recurrent:
         assert model.change.weight.grad.abs().max() > 0 and model.attention.out.weight.grad.abs().max() > 0
 

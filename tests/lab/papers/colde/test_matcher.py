@@ -116,10 +116,10 @@ def test_a_section_is_called_by_its_first_and_last_heading(matcher):
     texts = [f"The {word} was seen at the river in the morning, and nobody knew why." for word in words]
     named = document(*texts, headings=("", "Rivers", "Towns", "Close"))
     unnamed = document(*texts)
-    assert matcher.encode([named])[0].section_labels == ("(opening) – Rivers", "Towns – Close")
-    assert matcher.encode([unnamed])[0].section_labels == ("Part 1", "Part 2")
+    assert matcher.encode([named])[0].level("sections")[0] == ("(opening) – Rivers", "Towns – Close")
+    assert matcher.encode([unnamed])[0].level("sections")[0] == ("Part 1", "Part 2")
     single = document(" ".join(texts), headings=("Only",))
-    assert matcher.encode([single])[0].section_labels == ("Only 1", "Only 2")
+    assert matcher.encode([single])[0].level("sections")[0] == ("Only 1", "Only 2")
 
 
 def test_aligned_passages_are_chunks_of_the_text_and_their_contributions_sum_to_one(pair, match):

@@ -2,7 +2,7 @@
 
 import json
 import random
-from dataclasses import replace
+import shutil
 
 import numpy as np
 import pytest
@@ -56,9 +56,7 @@ def trained(tiny_bert, classes, tmp_path_factory):
 
 def mean_loss(recipe, model):
     recipe.model = model.eval()
-    with torch.no_grad():
-        losses = [recipe._loss(recipe._vectors(batch.documents), batch) for batch in map(recipe.draw, range(4))]
-    return float(torch.stack(losses).mean())
+    return np.mean([recipe.backward(model, recipe.draw(step))["loss"].item() for step in range(4)])
 
 
 def gradient(recipe, step=0):
@@ -168,39 +166,28 @@ def test_the_paper_contrasts_sections_alone(classes, make):
     assert torch.equal(sections, with_documents[kept][:, kept])
 
 
-def test_each_document_follows_its_sections_among_the_vectors(classes, make):
-    recipe = make(classes)
-    recipe.model.eval()
-    documents = recipe.draw(0).documents
-    with torch.no_grad():
-        output = recipe.model.encode_batch(documents)
-        found = recipe._vectors(documents).view(len(output.documents), 3, -1)
-    assert torch.equal(found[:, :2].flatten(0, 1), output.sections) and torch.equal(found[:, 2], output.documents)
-
-
 def test_documents_and_sections_are_contrasted_apart(classes, make):
-    recipe = make(classes)
-    batch = recipe.draw(0)
+    recipes = {views: make(classes, views=views) for views in ("apart", "together")}
+    batch, model = recipes["apart"].draw(0), recipes["apart"].model.eval()
+    losses = {views: recipe.backward(recipe.model.eval(), batch)["loss"] for views, recipe in recipes.items()}
     with torch.no_grad():
-        z = recipe._vectors(batch.documents)
-        losses = {views: make(classes, views=views)._loss(z, batch) for views in ("apart", "together")}
-        whole = np.arange(len(z)) % 3 == 2
-        parts = [
-            supervised_contrastive_loss(z[kind], batch.targets[kind][:, kind], 0.05)
-            for kind in (torch.from_numpy(whole), torch.from_numpy(~whole))
-        ]
+        output = model.encode_batch(batch.documents)
+        both = output.sections.view(-1, 2, model.width), output.documents[:, None]
+        z = torch.cat(both, dim=1).flatten(0, 1)  # each document's sections, then itself
+        whole = torch.arange(len(z)) % 3 == 2
+        parts = [supervised_contrastive_loss(z[kind], batch.targets[kind][:, kind], 0.05) for kind in (whole, ~whole)]
         pooled = supervised_contrastive_loss(z, batch.targets, 0.05)
-    assert losses["apart"] == pytest.approx(float(sum(parts) / 2), rel=1e-5)
-    assert losses["together"] == pytest.approx(float(pooled), rel=1e-5)
+    assert losses["apart"].item() == pytest.approx(float(sum(parts) / 2), rel=1e-5)
+    assert losses["together"].item() == pytest.approx(float(pooled), rel=1e-5)
 
 
 def test_the_loss_takes_z_as_it_is_when_asked_to(classes, make):
     recipe = make(classes, normalised=False, views="sections", loss_temperature=0.5)
     batch = recipe.draw(0)
     recipe.model.eval()
+    loss = recipe.backward(recipe.model, batch)["loss"].item()
     with torch.no_grad():
-        z = recipe._vectors(batch.documents)
-        loss = recipe._loss(z, batch)
+        z = recipe.model.encode_batch(batch.documents, unit=False).sections
     itself = torch.eye(len(z), dtype=torch.bool)
     scores = (z @ z.T / 0.5).masked_fill(itself, -torch.inf).log_softmax(1)
     positive = batch.targets & ~itself
@@ -228,7 +215,7 @@ def test_without_contrast_labelled_pairs_are_learnt_of_both_kinds(pairs, make):
     source, target, label = batch.targets
     assert set(label.tolist()) == {0, 1} and len(label) == 6
     recipe.model.eval()
-    found = recipe._vectors(batch.documents)
+    found = recipe.model.encode_batch(batch.documents).documents
     cosines = (found[source] * found[target]).sum(1)
     expected = ((cosines - label) ** 2).mean()
     assert recipe.backward(recipe.model, batch)["loss"].item() == pytest.approx(expected.item(), abs=1e-5)
@@ -273,12 +260,12 @@ def test_a_sample_of_validation_pairs_is_the_same_each_time(pairs, make):
     assert few.validate(few.model) != make(pairs).validate(few.model)
 
 
-def test_data_in_which_nothing_belongs_together_is_an_error(pairs, make):
-    recipe = make(pairs)
-    none = replace(recipe.pairs, label=np.zeros_like(recipe.pairs.label))
-    recipe.data._pairs["train"] = none
-    with pytest.raises(LongmatchError):
-        ColdeRecipe(recipe.data, recipe.model, recipe.tokenizer, recipe.settings, recipe.options)
+def test_data_in_which_nothing_belongs_together_is_an_error(pairs, make, tmp_path):
+    apart = shutil.copytree(pairs, tmp_path / "apart")
+    header, *rows = (apart / "pairs.tsv").read_text().splitlines()
+    (apart / "pairs.tsv").write_text("\n".join([header, *(f"{row[:-1]}0" for row in rows), ""]))
+    with pytest.raises(LongmatchError, match="only non-matches"):
+        make(apart)
 
 
 def test_a_backbone_that_is_not_there_is_an_error_of_one_sentence(pairs, tmp_path):

@@ -9,8 +9,8 @@ import torch
 from longmatch.documents import read_text_string
 from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.flat import FlatTokens
-from longmatch.lab.papers.sdr.encoder import SdrModel
 from longmatch.lab.papers.sdr.pairs import PairLayout, SentenceBatch, SentencePool
+from longmatch.lab.papers.sdr.training import SdrModel
 from longmatch.lab.training.masked_words import IGNORED
 from tests.lab.papers.sdr.test_pairs import TEXTS
 from tests.lab.store.essays import token_collection

@@ -8,8 +8,7 @@ import torch
 
 from longmatch.documents import read_text_string
 from longmatch.encoders.backbone import Backbone
-from longmatch.lab.papers.sdr.halves import SENTENCES, DocumentHalves
-from longmatch.lab.papers.sdr.pairs import SentencePool
+from longmatch.lab.papers.sdr.pairs import SENTENCES, DocumentHalves, SentencePool
 from tests.lab.store.essays import token_collection
 
 SHORT = "The bank failed at noon. The queue grew all day.\n\nRain fell on the town. A ledger was found."

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from torch.nn.functional import normalize
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.papers.smith.encoder import SIZES, BlockLayout, SmithConfig, SmithModel, sentence_level
-from longmatch.lab.papers.smith.pretraining_model import BlockMasking, SmithForPretraining
+from longmatch.lab.papers.smith.encoder import SIZES, BlockLayout, SmithConfig, SmithModel, bert_config
+from longmatch.lab.papers.smith.pretraining import BlockMasking, SmithForPretraining
 from longmatch.lab.training.masked_words import IGNORED
 from longmatch.lab.training.recipe import step_rng
 from longmatch.units import block_ranges, tokenize
@@ -57,13 +57,13 @@ def test_blocks_from_anywhere_are_neighbours_and_every_place_is_drawn(documents)
     plan, random = BlockLayout(30, len(first) - 2, (FIRST, LAST)), step_rng(0, 0)
     starts = set()
     for _ in range(60):
-        a, b = plan.random_ranges(tokens, random)
+        a, b = plan.ranges(tokens, random)
         start = first.tolist().index(a[0])
         starts.add(start)
         assert a.tolist() == first[start : start + plan.max_blocks].tolist() and len(a) == len(b) == plan.max_blocks
         assert b.tolist() == last[start : start + plan.max_blocks].tolist()
     assert starts == {0, 1, 2}
-    whole = BlockLayout(30, 10_000, (FIRST, LAST)).random_ranges(tokens, random)
+    whole = BlockLayout(30, 10_000, (FIRST, LAST)).ranges(tokens, random)
     assert whole[0].tolist() == first.tolist()
 
 
@@ -314,7 +314,7 @@ def test_with_a_backbone_the_sentence_level_is_the_checkpoint(tiny_bert, tiny_ro
         with torch.no_grad():
             found = model.encode_tokens(ids, torch.ones_like(ids))
             assert torch.allclose(found, plain(ids, torch.ones_like(ids)).last_hidden_state, atol=1e-6)
-        assert model.block_limit == 62  # it reads 64 tokens, not 128; RoBERTa's positions begin at 2
+        assert model.layout((1, 2)).limit == 62  # it reads 64 tokens, not 128; RoBERTa's positions begin at 2
         longest = torch.full((1, 64), 7)
         model.encode_tokens(longest, torch.ones_like(longest))
 
@@ -344,7 +344,7 @@ def test_very_many_hidden_words_cost_the_same_some_at_a_time(monkeypatch):
     whole = model.word_loss(hidden, words)
     whole.backward()
     expected, hidden.grad = hidden.grad, None
-    monkeypatch.setattr("longmatch.lab.papers.smith.pretraining_model.MAX_WORDS", 7)
+    monkeypatch.setattr("longmatch.lab.papers.smith.pretraining.MAX_WORDS", 7)
     parts = model.word_loss(hidden, words)
     parts.backward()
     assert parts.item() == pytest.approx(whole.item(), abs=1e-5)
@@ -354,4 +354,4 @@ def test_very_many_hidden_words_cost_the_same_some_at_a_time(monkeypatch):
 def test_the_layout_is_the_config_s():
     model = tiny_smith(cut_long=True, max_blocks=7)
     assert model.layout((2, 3)) == BlockLayout(14, 7, (2, 3), True)
-    assert sentence_level(800, 2, 16, 2, 16)["max_position_embeddings"] == 16
+    assert bert_config(800, 2, 16, 2, 16).max_position_embeddings == 16

@@ -5,8 +5,7 @@ import torch
 from torch.nn.functional import normalize
 
 from longmatch.lab.papers.smith.encoder import CombinedLevels
-from longmatch.lab.papers.smith.pretraining import PretrainSettings, SmithPretrainRecipe
-from longmatch.lab.papers.smith.pretraining_model import SmithForPretraining
+from longmatch.lab.papers.smith.pretraining import PretrainSettings, SmithForPretraining, SmithPretrainRecipe
 from longmatch.lab.papers.smith.training import SmithRecipe, SmithSettings
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
@@ -83,7 +82,7 @@ def test_a_centred_start_gives_the_first_batch_even_odds(tiny_bert, themes, tmp_
         recipe.model.eval()
         with torch.no_grad():
             batch = recipe.draw(0)
-            vectors = recipe._vectors(batch.documents)
+            vectors = recipe.model.encode_batch(batch.documents).documents
             logits = recipe.model.logits((vectors[batch.targets[0]] * vectors[batch.targets[1]]).sum(1))
         return logits.mean().item(), {n for n, _ in recipe.model.named_parameters() if recipe.is_new(n)}
 

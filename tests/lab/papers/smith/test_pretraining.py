@@ -1,6 +1,7 @@
 """SMITH's pre-training, with tiny models on made documents."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -9,8 +10,12 @@ import torch
 import longmatch
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab.papers.smith.matcher import SmithMatcher
-from longmatch.lab.papers.smith.pretraining import PretrainSettings, SmithPretrainRecipe
-from longmatch.lab.papers.smith.pretraining_model import masked_block_loss
+from longmatch.lab.papers.smith.pretraining import (
+    PretrainSettings,
+    SmithPretrainRecipe,
+    identified_blocks,
+    masked_block_loss,
+)
 from longmatch.lab.training.masked_words import IGNORED, masked_word_loss
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train
@@ -79,17 +84,18 @@ def test_what_it_leaves_is_an_encoder_that_opens(trained, examples):
     assert 0 <= match.score <= 1 and match.probability is None
 
 
-@torch.no_grad()
 def test_the_losses_are_those_of_all_hidden_words_and_blocks_of_the_batch(make):
     recipe = make()
     batch = recipe.draw(3)
     recipe.model.eval()
-    found = recipe.model.predict(batch)
+    with torch.no_grad():
+        found = recipe.model.predict(batch)
+        logits = recipe.model.word_logits(found.words)
     words = batch.labels[batch.labels != IGNORED]
     assert len(found.predicted) == len(found.original) == 32 and len(found.words) == len(words)
-    losses = recipe._losses(found, batch)
-    assert losses["masked_block_loss"] == masked_block_loss(found.predicted, found.original)
-    assert losses["masked_word_loss"] == masked_word_loss(recipe.model.word_logits(found.words), words)
+    losses = recipe.backward(recipe.model, batch)
+    assert losses["masked_block_loss"] == pytest.approx(float(masked_block_loss(found.predicted, found.original)))
+    assert losses["masked_word_loss"] == pytest.approx(float(masked_word_loss(logits, words)))
     assert losses["loss"] == pytest.approx(float(losses["masked_block_loss"] + losses["masked_word_loss"]))
 
 
@@ -126,7 +132,7 @@ def test_what_is_hidden_is_drawn_anew_each_step_and_alike_for_the_same_step(make
 
 def test_an_epoch_reads_every_training_document_once_and_none_that_is_validation_batches(make):
     recipe = make()
-    seen = np.concatenate([recipe._documents[recipe._epochs.rows(step)] for step in range(recipe.steps_per_epoch)])
+    seen = np.concatenate([recipe.documents[recipe.epochs.rows(step)] for step in range(recipe.steps_per_epoch)])
     assert sorted(seen.tolist()) == recipe.data.documents("train").tolist()
     assert not set(seen.tolist()) & set(recipe.data.documents("validation").tolist())
 
@@ -169,7 +175,7 @@ def test_training_may_read_documents_from_anywhere_and_validation_never_does(mak
     assert opening.draw(0).blocks.counts.tolist() == anywhere.draw(0).blocks.counts.tolist()
     assert not torch.equal(opening.draw(0).blocks.text.ids, anywhere.draw(0).blocks.text.ids)
     assert torch.equal(anywhere.draw(0).blocks.text.ids, anywhere.draw(0).blocks.text.ids)
-    for mine, theirs in zip(opening._validation_batches, anywhere._validation_batches, strict=True):
+    for mine, theirs in zip(opening.validation_batches, anywhere.validation_batches, strict=True):
         assert torch.equal(mine.blocks.text.ids, theirs.blocks.text.ids)
 
 
@@ -206,3 +212,34 @@ def test_a_setting_no_model_can_have_is_an_error_that_names_it(wrong):
 def test_heads_that_do_not_divide_the_width_are_an_error(make):
     with pytest.raises(LongmatchError, match="heads is 5"):
         make(heads=5)
+
+
+def test_masked_blocks_by_hand():
+    """Three hidden blocks along the axes. Of the first the model says (2, 0, 0), of the others nothing."""
+    predicted = torch.tensor([[2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    expected = (math.log(1 + 2 * math.exp(-2)) + 2 * math.log(3)) / 3
+    assert masked_block_loss(predicted, torch.eye(3)).item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_masked_blocks_are_picked_by_the_model_s_word_and_not_the_block_s():
+    """Both blocks are foretold by the first one's vector: ln(1 + 1/e) and ln(1 + e)."""
+    predicted = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
+    expected = (math.log(1 + math.exp(-1)) + math.log(1 + math.e)) / 2
+    assert masked_block_loss(predicted, torch.eye(2)).item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_without_a_masked_block_the_loss_is_zero_with_zero_gradient():
+    nothing = torch.zeros(0, 4, requires_grad=True)
+    loss = masked_block_loss(nothing, torch.zeros(0, 4))
+    loss.backward()
+    assert loss.item() == 0
+
+
+def test_blocks_are_identified_in_float32_under_autocast_too():
+    """Scores of 1.00 and 1.001 are equal in bfloat16."""
+    vectors = torch.tensor([[1.0, 0.0], [0.0, 1.0]]), torch.tensor([[1.0, 1.001], [1.001, 1.0]])
+    with torch.autocast("cpu", torch.bfloat16):
+        assert identified_blocks(vectors[0], vectors[1]) == 0 and identified_blocks(vectors[0], vectors[1].flip(0)) == 2
+        inside = masked_block_loss(*vectors)
+    assert inside.item() == masked_block_loss(*vectors).item()
+    assert identified_blocks(torch.zeros(0, 4), torch.zeros(0, 4)) == 0

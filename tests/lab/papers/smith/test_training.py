@@ -92,7 +92,7 @@ def test_the_loss_is_the_cross_entropy_of_the_chance(make):
     recipe = make()
     recipe.model.eval()
     batch = recipe.draw(0)
-    vectors = recipe._vectors(batch.documents)
+    vectors = recipe.model.encode_batch(batch.documents).documents
     source, target, label = batch.targets
     chances = torch.sigmoid(10.0 * (vectors[source] * vectors[target]).sum(1) - 5.0)
     expected = -(label * chances.log() + (1 - label) * (1 - chances).log()).mean()
@@ -177,7 +177,7 @@ def test_the_default_is_the_paper_s_model_over_the_packaged_vocabulary():
     model, tokenizer = SmithModelSettings().new_model(None)
     inner = model.sentence_level.config
     assert (inner.num_hidden_layers, inner.hidden_size, inner.num_attention_heads) == (6, 256, 4)
-    assert (model.config.document_layers, model.config.max_blocks, model.block_limit) == (3, 64, 30)
+    assert (model.config.document_layers, model.config.max_blocks, model.layout((1, 2)).limit) == (3, 64, 30)
     assert inner.vocab_size == len(tokenizer) == 30_522
 
 

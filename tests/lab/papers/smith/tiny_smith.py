@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from longmatch.lab.encoders.checkpoint import open_tokenizer
-from longmatch.lab.papers.smith.encoder import SmithConfig, SmithModel, sentence_level
+from longmatch.lab.papers.smith.encoder import SmithConfig, SmithModel, bert_config
 from longmatch.lab.papers.smith.matcher import SmithMatcher
 
 
@@ -15,7 +15,7 @@ def tiny_smith(vocabulary: int = 800, **settings: Any) -> SmithModel:
     torch.manual_seed(0)
     sizes = {"document_layers": 1, "document_heads": 2, "block_tokens": 16, "max_blocks": 300}
     facts = {**sizes, **settings}
-    inner = sentence_level(vocabulary, 2, 16, 2, facts["block_tokens"])
+    inner = bert_config(vocabulary, 2, 16, 2, facts["block_tokens"]).to_dict()
     model = SmithModel(SmithConfig(sentence_level=inner, **facts)).eval()
     with torch.no_grad():
         for weight in model.parameters():

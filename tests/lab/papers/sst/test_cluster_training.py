@@ -121,9 +121,7 @@ def test_validation_is_that_of_the_pairs_one_by_one_and_the_same_whatever_the_se
     with torch.no_grad():
         found = one.validate(one.model)
         assert found == pytest.approx(other.validate(other.model), abs=1e-5)
-        alone = [
-            one._pair_losses(one._lay_out(one.held_out, np.array([row])).graph) for row in range(len(one.held_out))
-        ]
+        alone = [one.pair_losses(one.lay_out(one.held_out, np.array([row])).graph) for row in range(len(one.held_out))]
     matches = one.held_out.label == 1
     agreement, separation, modularity = torch.cat(alone, dim=1).numpy()
     assert found["agreement_loss"] == pytest.approx(agreement[matches].mean(), abs=1e-4)

@@ -94,7 +94,7 @@ def test_epoch_t_reads_view_t(recipe):
     found = recipe()
     for epoch in (0, 1, 5):
         step = epoch * found.steps_per_epoch + 1
-        pairs = list(found._tokens(found.pairs, found._batch_rows(step)))
+        pairs = list(found.token_pairs(found.pairs, found._batch_rows(step)))
         wanted, another = (found.layout.lay_out(pairs, [view]).text.ids for view in (epoch, epoch + 1))
         assert torch.equal(found.draw(step).rows.text.ids, wanted) and not torch.equal(wanted, another)
 
@@ -102,7 +102,7 @@ def test_epoch_t_reads_view_t(recipe):
 def test_without_temporal_aggregation_every_epoch_reads_the_first_view(recipe):
     found = recipe(temporal=False)
     step = 4 * found.steps_per_epoch + 1
-    pairs = list(found._tokens(found.pairs, found._batch_rows(step)))
+    pairs = list(found.token_pairs(found.pairs, found._batch_rows(step)))
     assert torch.equal(found.draw(step).rows.text.ids, found.layout.lay_out(pairs, [0]).text.ids)
 
 
@@ -118,7 +118,7 @@ def test_with_a_view_range_epochs_read_reordered_views_and_validation_the_views_
 def test_with_attention_every_epoch_reads_all_views_and_its_weights_learn(recipe):
     found = recipe(attention=True, views=2)
     before = average_precision(found)
-    pairs = list(found._tokens(found.pairs, found._batch_rows(4 * found.steps_per_epoch)))
+    pairs = list(found.token_pairs(found.pairs, found._batch_rows(4 * found.steps_per_epoch)))
     batch = found.draw(4 * found.steps_per_epoch)
     assert torch.equal(batch.rows.text.ids, found.layout.lay_out(pairs, [0, 1]).text.ids)
     assert len(batch.rows) == 2 * len(batch.label) and batch.rows.joined_views == 2
@@ -145,7 +145,7 @@ def test_attention_over_groups_of_pairs_is_attention_over_all_of_them(recipe):
 def test_the_same_seed_draws_the_same_views_and_another_others(recipe):
     first, again, other = recipe(), recipe(), recipe({"seed": 9})
     assert drawn(first, 3) == drawn(again, 3) and first.model.config.seed == 0 and other.model.config.seed == 9
-    pair = next(first._tokens(first.pairs, np.array([0])))
+    pair = next(first.token_pairs(first.pairs, np.array([0])))
     one, two = (str(r.layout.excerpts(pair, range(6))) for r in (first, other))
     assert one == str(again.layout.excerpts(pair, range(6))) != two
 
@@ -155,7 +155,7 @@ def test_a_cluster_network_finds_the_subtopics_from_vectors_made_before(recipe, 
     clustering = found.layout.selection.clustering
     assert isinstance(clustering, NetworkClustering)
     documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
-    a, b = next(found._tokens(found.held_out, np.array([3])))
+    a, b = next(found.token_pairs(found.held_out, np.array([3])))
     ours = found.layout.selection.clusters(a, b)
     theirs = found.network.assign(
         *(tokenize(documents[t.document.id], found.network.backbone.tokenizer) for t in (a, b))
@@ -167,13 +167,13 @@ def test_a_cluster_network_finds_the_subtopics_from_vectors_made_before(recipe, 
 def test_subtopics_found_for_all_pairs_before_are_those_found_when_a_pair_is_drawn(recipe, network, monkeypatch, swap):
     by = {"clustering": "adaptive", "clusters": str(network), "swap": swap}
     lazy, prepared = recipe(**by), recipe(**by)
-    prepared._prepare_pairs(prepared.layout.selection)
+    prepared.prepare_pairs(prepared.layout.selection)
     monkeypatch.setattr(NetworkClustering, "clusters_of_pairs", lambda self, pairs: [] if not pairs else pytest.fail())
     rows = [prepared.draw(step).rows for step in range(2 * prepared.steps_per_epoch)]
-    held_out = prepared._held_out_rows
+    held_out = prepared.held_out_rows
     monkeypatch.undo()
     assert all(torch.equal(lazy.draw(step).rows.text.ids, found.text.ids) for step, found in enumerate(rows))
-    assert all(torch.equal(a.text.ids, b.text.ids) for a, b in zip(lazy._held_out_rows, held_out, strict=True))
+    assert all(torch.equal(a.text.ids, b.text.ids) for a, b in zip(lazy.held_out_rows, held_out, strict=True))
 
 
 @pytest.mark.parametrize("adaptive", [False, True])

@@ -10,7 +10,7 @@ two nodes are linked by the similarity of all their sentences. A graph network t
 
 Differences from the paper: keywords are each document's heaviest words by TF-IDF (the paper uses named entities and its
 own keyword extraction), and concepts are found by modularity (Louvain), not by edge betweenness, which takes a second
-per pair. The network, with the paper's further features of a convolution over word vectors, is in encoder.py.
+per pair. The network, with the paper's further features of a convolution over word vectors, is in matcher.py.
 """
 
 from collections.abc import Sequence
@@ -204,7 +204,11 @@ class ConceptGraphBuilder:
         """A concept graph with the tokens of its sentences, if they are read."""
         if not self.texts:
             return PairGraph((), graph.features, graph.links, graph.whole)
-        sides = [_by_node(tokens, node, len(graph)) for tokens, node in ((a, graph.a), (b, graph.b))]
+        sides = []
+        for tokens, node in ((a, graph.a), (b, graph.b)):
+            home = np.repeat(node, np.diff(tokens.sentence_offsets))  # of each token
+            ordered = tokens.ids[np.argsort(home, kind="stable")].astype(np.int64)
+            sides.append(np.split(ordered, np.bincount(home, minlength=len(graph)).cumsum()[:-1]))
         texts = tuple(text for both in zip(*sides, strict=True) for text in both)
         return PairGraph(texts, graph.features, graph.links, graph.whole)
 
@@ -226,9 +230,12 @@ class GraphBatch:
         """Concatenate pairs; there are no edges between pairs."""
         texts = [text for pair in pairs for text in pair.texts]
         starts = np.concatenate([[0], np.cumsum([len(pair) for pair in pairs])])
-        linked = [np.nonzero(pair.links) for pair in pairs]
-        edges = [np.stack(nodes) + start for nodes, start in zip(linked, starts.tolist(), strict=False)]
-        weights = [normalised(pair.links)[nodes] for pair, nodes in zip(pairs, linked, strict=True)]
+        edges, weights = [], []
+        for pair, start in zip(pairs, starts.tolist(), strict=False):
+            source, target = np.nonzero(pair.links)
+            roots = np.sqrt(pair.links.sum(1))
+            edges.append(np.stack([source, target]) + start)
+            weights.append(pair.links[source, target] / roots[source] / roots[target])
         return GraphBatch(
             torch.from_numpy(np.concatenate([np.empty(0, np.int64), *texts])),
             torch.from_numpy(np.concatenate([pair.features for pair in pairs])).float(),
@@ -243,21 +250,3 @@ class GraphBatch:
         """A copy on another device."""
         moved = {field.name: getattr(self, field.name).to(device) for field in fields(self)[:5]}
         return replace(self, **moved)
-
-
-def normalised(links: Floats) -> Floats:
-    """D^-1/2 A D^-1/2, where D holds the row sums of A.
-
-    >>> normalised(np.array([[1.0, 3.0], [3.0, 1.0]])).tolist()
-    [[0.25, 0.75], [0.75, 0.25]]
-    """
-    roots = np.sqrt(links.sum(1))
-    scaled: Floats = links / roots[:, None] / roots
-    return scaled
-
-
-def _by_node(tokens: Tokens, node: Ints, count: int) -> list[Ints]:
-    """The tokens of the sentences at each node, in reading order."""
-    home = np.repeat(node, np.diff(tokens.sentence_offsets))
-    order = np.argsort(home, kind="stable")
-    return np.split(tokens.ids[order].astype(np.int64), np.bincount(home, minlength=count).cumsum()[:-1])

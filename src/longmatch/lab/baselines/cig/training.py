@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 
 from longmatch.encoders.pretrained import checkpoint_errors, locate
 from longmatch.lab.baselines.cig.concepts import KEYWORDS, ConceptGraph, ConceptGraphBuilder, GraphBatch, PairGraph
-from longmatch.lab.baselines.cig.encoder import CigConfig, CigModel, margins
+from longmatch.lab.baselines.cig.matcher import CigConfig, CigModel, margins
 from longmatch.lab.baselines.siamese.token_networks import EmbeddingInit
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.encoders.flat import groups_within
@@ -95,7 +95,13 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
     def prepare(self) -> None:
         """Count the words of the training documents; graphs are built from then on."""
         words = TokenWords.of(self.tokenizer.backend_tokenizer)
-        self.model.store_frequencies(self._frequencies(words))
+        numbers = np.unique(np.concatenate([self.pairs.source, self.pairs.target]))
+        counted = numbers[:: -(-len(numbers) // MAX_COUNTED)].tolist()
+        frequencies = Frequencies.of(words.words(self._tokens(number)).counts for number in counted)
+        repeated = frequencies.counts > 1  # words of one document are left out
+        self.model.store_frequencies(
+            Frequencies(frequencies.documents, frequencies.ids[repeated], frequencies.counts[repeated])
+        )
         matrices, options = WordMatrixCache(words.words), self.options
         self.concepts = ConceptGraphBuilder(matrices, self.model.frequencies, options.keywords, options.siamese)
         self._recent: LRUCache[tuple[int, int], ConceptGraph] = LRUCache(CACHED_GRAPHS)
@@ -143,11 +149,3 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
 
     def _tokens(self, number: int) -> Tokens:
         return self.data.tokens[number].truncated(self.settings.max_tokens)
-
-    def _frequencies(self, words: TokenWords) -> Frequencies:
-        """Document frequencies in the training pairs (at most MAX_COUNTED documents), without words of one document."""
-        numbers = np.unique(np.concatenate([self.pairs.source, self.pairs.target]))
-        numbers = numbers[:: -(-len(numbers) // MAX_COUNTED)]
-        frequencies = Frequencies.of(words.words(self._tokens(number)).counts for number in numbers.tolist())
-        repeated = frequencies.counts > 1
-        return Frequencies(frequencies.documents, frequencies.ids[repeated], frequencies.counts[repeated])

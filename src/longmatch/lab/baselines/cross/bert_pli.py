@@ -20,18 +20,12 @@ from longmatch.lab.training.settings import at_least
 
 
 class PliConfig(CrossConfig):
-    """How much is read, and how it is split into paragraphs.
-
-    - `side_tokens`: tokens read of each document;
-    - `paragraph_tokens`: paragraphs are runs of this many tokens; fewer if the backbone has too few positions for two
-      such paragraphs;
-    - `hidden`: the width of the recurrent state.
-    """
+    """How much is read, and how it is split into paragraphs, which are runs of tokens."""
 
     model_type = "longmatch-bert-pli"
-    side_tokens: int = 768
-    paragraph_tokens: int = 128
-    hidden: int = 256
+    side_tokens: int = 768  # read of each document
+    paragraph_tokens: int = 128  # fewer if the backbone has too few positions for two such paragraphs
+    hidden: int = 256  # width of the recurrent state
 
 
 class PliModel(CrossModel):
@@ -65,22 +59,25 @@ class PliModel(CrossModel):
         grid = ParagraphGrid.of(mask, types, self.paragraph_limit)
         vectors = super().pooled(grid.gather(ids), grid.real, grid.types)
         with torch.autocast(vectors.device.type, enabled=False):
-            return self.pool_paragraphs(grid.max_over_b(vectors.float()))
-
-    def pool_paragraphs(self, paragraphs: Tensor) -> Tensor:
-        """Combine the paragraphs of a (pairs, paragraphs, width), missing ones -inf: (pairs, hidden)."""
-        missing = paragraphs[..., :1].isinf()
-        states, _ = self.recurrent(paragraphs.masked_fill(missing, 0.0))
-        lead = self.lead(states.masked_fill(missing, -torch.inf).amax(1))
-        weights = (states @ lead[..., None]).masked_fill(missing, -torch.inf).softmax(1)
-        attended: Tensor = (weights * states).sum(1)
-        return attended
+            shape = [*(grid.home.amax(0) + 1).tolist(), vectors.shape[-1]]
+            whole = vectors.new_full(shape, -torch.inf, dtype=torch.float32)  # (pairs, paragraphs of a, of b, width)
+            paragraphs = whole.index_put(tuple(grid.home.T), vectors.float()).amax(2)
+            missing = paragraphs[..., :1].isinf()
+            states, _ = self.recurrent(paragraphs.masked_fill(missing, 0.0))
+            lead = self.lead(states.masked_fill(missing, -torch.inf).amax(1))
+            weights = (states @ lead[..., None]).masked_fill(missing, -torch.inf).softmax(1)
+            return torch.sum(weights * states, dim=1)
 
     def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         """The state of each token, averaged over layers and over the paragraphs it was read with."""
         grid = ParagraphGrid.of(mask, types, self.paragraph_limit)
         states = super().states(grid.gather(ids), grid.real, grid.types)
-        return grid.scatter_mean(states, ids.shape[1])
+        longest = ids.shape[1]
+        where = (grid.home[:, :1] * longest + grid.places)[grid.real]
+        total = states.new_zeros(len(ids) * longest, states.shape[-1])
+        times = torch.bincount(where, minlength=len(total)).clamp(min=1)
+        mean = total.index_add(0, where, states[grid.real]) / times[:, None]
+        return mean.reshape(-1, longest, states.shape[-1])
 
 
 @dataclass(frozen=True)
@@ -122,20 +119,6 @@ class ParagraphGrid:
     def gather(self, ids: Tensor) -> Tensor:
         """The token ids of the paragraph pairs."""
         return ids[self.home[:, :1], self.places] * self.real
-
-    def max_over_b(self, vectors: Tensor) -> Tensor:
-        """The maximum over b's paragraphs for each paragraph of a, -inf for missing ones: (rows, paragraphs, width)."""
-        shape = [*(self.home.amax(0) + 1).tolist(), vectors.shape[-1]]
-        whole = vectors.new_full(shape, -torch.inf).index_put(tuple(self.home.T), vectors)
-        return whole.amax(2)
-
-    def scatter_mean(self, states: Tensor, longest: int) -> Tensor:
-        """The mean state of each token of the rows, over its paragraph pairs: (rows, longest, width)."""
-        where = (self.home[:, :1] * longest + self.places)[self.real]
-        total = states.new_zeros(int(self.home[-1, 0] + 1) * longest, states.shape[-1])
-        times = torch.bincount(where, minlength=len(total)).clamp(min=1)
-        total = total.index_add(0, where, states[self.real]) / times[:, None]
-        return total.reshape(-1, longest, states.shape[-1])
 
 
 class PliMatcher(CrossMatcher):

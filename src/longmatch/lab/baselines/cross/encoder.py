@@ -24,25 +24,20 @@ Readout = Literal["pooler", "fresh", "mean"]
 class CrossConfig(PretrainedConfig):  # type: ignore[misc]
     """Configuration of a network that reads two documents together.
 
-    - `backbone`: the configuration of a BERT-like encoder;
-    - `side_tokens`: tokens read of each document; fewer if the backbone has too few positions for two such sides;
-    - `readout`: what the dense layer before the classifier reads, and how it starts: the start token's state, from the
-      backbone's own pooler (pooler) or from random weights (fresh); or the mean of all states, from random weights;
-    - `dropout`: of the pooled vector before the classifier;
-    - `views`: readings of a pair at inference, each with a different selection of sentences, sampled with `seed`;
-    - `pool`: how their scores are combined: the maximum or the mean (SST equations 11 and 12), or by task: the maximum
-      to classify, the mean to rank;
-    - `threshold`: the score from which a pair counts as a match, chosen on validation pairs.
+    `readout` says what the dense layer before the classifier reads, and how it starts: the start token's state, from
+    the backbone's own pooler (pooler) or random weights (fresh); or the mean of all states, from random weights.
+    `pool` says how the scores of a pair's views are combined: the maximum or the mean (SST equations 11 and 12), or by
+    task: the maximum to classify, the mean to rank.
     """
 
     model_type = "longmatch-cross"
-    backbone: dict[str, Any] | None = None
-    side_tokens: int = 256
-    dropout: float = 0.1
-    views: int = 1
+    backbone: dict[str, Any] | None = None  # the configuration of a BERT-like encoder
+    side_tokens: int = 256  # read of each document; fewer if the backbone has too few positions for two such sides
+    dropout: float = 0.1  # of the pooled vector before the classifier
+    views: int = 1  # readings of a pair at inference, each with another selection of sentences
     pool: ViewPooling = "max"
-    seed: int = 0
-    threshold: float | None = None
+    seed: int = 0  # of the selections
+    threshold: float | None = None  # the score from which a pair counts as a match, chosen on validation pairs
     readout: Readout = "pooler"
 
 
@@ -130,8 +125,7 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
     def classify(self, vectors: Tensor) -> Tensor:
         """(pairs, width) -> (pairs, 2), in full precision."""
         with torch.autocast(vectors.device.type, enabled=False):
-            logits: Tensor = self.classifier(self.dropout(vectors))
-            return logits
+            return torch.as_tensor(self.classifier(self.dropout(vectors)))
 
     @property
     def joined_views(self) -> int:
@@ -144,17 +138,17 @@ class CrossModel(PreTrainedModel):  # type: ignore[misc]
 
     def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         """The state of each token, averaged over the backbone's layers: (pairs, tokens, width)."""
-        layers = self.backbone(**self._inputs(ids, mask, types), output_hidden_states=True).hidden_states
+        layers = self.backbone(**self.inputs(ids, mask, types), output_hidden_states=True).hidden_states
         return torch.stack([layer.float() for layer in layers]).mean(0)
 
     def _last(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         """The last layer's states, the start token first: (pairs, tokens, width). On a GPU they take no padding."""
         if uses_packing(self.backbone):
             return forward_rows(self.backbone, ids, mask, types.long() if self.has_types else None)
-        hidden: Tensor = self.backbone(**self._inputs(ids, mask, types)).last_hidden_state
-        return hidden
+        return torch.as_tensor(self.backbone(**self.inputs(ids, mask, types)).last_hidden_state)
 
-    def _inputs(self, ids: Tensor, mask: Tensor, types: Tensor) -> dict[str, Tensor]:
+    def inputs(self, ids: Tensor, mask: Tensor, types: Tensor) -> dict[str, Tensor]:
+        """What the backbone is called with."""
         token_types = {"token_type_ids": types.long()} if self.has_types else {}
         return {"input_ids": ids, "attention_mask": mask.long(), **token_types}
 

@@ -9,13 +9,13 @@ rows of a batch at once.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from scipy.sparse import csr_array
-from torch import Tensor, nn
+from torch import Tensor
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.cross.encoder import CrossConfig, CrossModel
@@ -93,41 +93,6 @@ class LayerWords:
         return LayerWords(hidden, self.places.gather(1, chosen), stays, self.fixed.gather(1, chosen) & stays)
 
 
-def check_backbone(backbone: nn.Module) -> None:
-    """Raise an error unless the backbone's layers expose their attention as BERT's do."""
-    layers = getattr(getattr(backbone, "encoder", None), "layer", None)
-    parts = [getattr(getattr(layer, "attention", None), "self", None) for layer in layers or []]
-    if not parts or not all(hasattr(part, "query") and hasattr(part, "key") for part in parts):
-        raise LongmatchError(
-            f"The words of a {type(backbone).__name__} cannot be filtered, because its layers are not BERT's. "
-            "Add --set word_filter=false, or name another backbone."
-        )
-
-
-def filtered_layers(backbone: Any, inputs: Mapping[str, Tensor], fixed: Tensor, kept: float) -> Iterator[LayerWords]:
-    """The words before the first layer, and those remaining after each; the last layer drops none.
-
-    `inputs` are those of the backbone; `fixed` (rows, words) marks words that are never dropped.
-    """
-    real = inputs["attention_mask"].bool()
-    hidden = backbone.embeddings(**{name: value for name, value in inputs.items() if name != "attention_mask"})
-    if hasattr(backbone, "embeddings_project"):
-        hidden = backbone.embeddings_project(hidden)
-    places = torch.arange(real.shape[1], device=real.device).expand(real.shape)
-    now = LayerWords(hidden, places, real, fixed & real)
-    yield now
-    for number, layer in enumerate(backbone.encoder.layer, start=1):
-        mask = torch.zeros_like(now.hidden[..., 0]).masked_fill(~now.real, UNSEEN)[:, None, None]
-        output = layer(now.hidden, mask)
-        after = LayerWords(output[0] if isinstance(output, tuple) else output, now.places, now.real, now.fixed)
-        if number < len(backbone.encoder.layer):
-            after = after.keep_most_central(
-                word_ranks(attention(layer.attention.self, now.hidden, now.real), now.real), kept
-            )
-        now = after
-        yield now
-
-
 @torch.no_grad()
 def attention(module: Any, hidden: Tensor, real: Tensor) -> Tensor:
     """The attention weights, averaged over the heads: (rows, words, words); padding gets none."""
@@ -187,17 +152,12 @@ class PageRankSelection(FixedSelection):
 
 
 class IgnitionConfig(CrossConfig):
-    """How many sentences are read, and which share of their words each layer keeps.
-
-    - `max_sentences`: per document; None: as many as fit;
-    - `word_filter`: whether each layer drops its least central words, keeping the share `words_kept`. Off by default,
-      for models saved before this setting existed.
-    """
+    """How many sentences are read, and which share of their words each layer keeps."""
 
     model_type = "longmatch-match-ignition"
-    max_sentences: int | None = None
-    word_filter: bool = False
-    words_kept: float = 0.9
+    max_sentences: int | None = None  # per document; None: as many as fit
+    word_filter: bool = False  # whether layers drop their least central words; off for models saved before it existed
+    words_kept: float = 0.9  # the share of the words that a layer keeps
 
 
 class IgnitionModel(CrossModel):
@@ -207,17 +167,39 @@ class IgnitionModel(CrossModel):
 
     def __init__(self, config: IgnitionConfig) -> None:
         super().__init__(config)
-        if config.word_filter:
-            check_backbone(self.backbone)
+        if not config.word_filter:
+            return
+        layers = getattr(getattr(self.backbone, "encoder", None), "layer", None)
+        parts = [getattr(getattr(layer, "attention", None), "self", None) for layer in layers or []]
+        if not parts or not all(hasattr(part, "query") and hasattr(part, "key") for part in parts):
+            raise LongmatchError(
+                f"The words of a {type(self.backbone).__name__} cannot be filtered, because its layers are not BERT's. "
+                "Add --set word_filter=false, or name another backbone."
+            )
 
     def selection(self, tokenizer: Any) -> PageRankSelection:
         """The most central sentences."""
         return PageRankSelection(word_matrices(tokenizer), self.config.max_sentences)
 
     def layer_words(self, ids: Tensor, mask: Tensor, types: Tensor) -> Iterator[LayerWords]:
-        """The remaining words before the first layer and after each."""
-        fixed = special_places(mask, types)
-        return filtered_layers(self.backbone, self._inputs(ids, mask, types), fixed, float(self.config.words_kept))
+        """The words before the first layer, and those remaining after each; the last layer drops none."""
+        inputs = self.inputs(ids, mask, types)
+        real = inputs.pop("attention_mask").bool()
+        hidden = self.backbone.embeddings(**inputs)
+        if hasattr(self.backbone, "embeddings_project"):
+            hidden = self.backbone.embeddings_project(hidden)
+        places = torch.arange(real.shape[1], device=real.device).expand(real.shape)
+        now = LayerWords(hidden, places, real, special_places(mask, types) & real)
+        yield now
+        for number, layer in enumerate(self.backbone.encoder.layer, start=1):
+            bias = torch.zeros_like(now.hidden[..., 0]).masked_fill(~now.real, UNSEEN)[:, None, None]
+            output = layer(now.hidden, bias)
+            after = replace(now, hidden=output[0] if isinstance(output, tuple) else output)
+            if number < len(self.backbone.encoder.layer):
+                ranks = word_ranks(attention(layer.attention.self, now.hidden, now.real), now.real)
+                after = after.keep_most_central(ranks, float(self.config.words_kept))
+            now = after
+            yield now
 
     def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
         """The state of each token, averaged over the layers it reaches: (pairs, tokens, width)."""

@@ -71,7 +71,26 @@ class CrossMatcher(TokenPairMatcher):
     def compare(self, a: Document, b: Document) -> Match:
         """The match of two documents, explained by the sentences that were read."""
         pair = tokens_of(a, self.tokenizer), tokens_of(b, self.tokenizer)
-        return explain_pair(self, pair, self._excerpts(pair))
+        excerpts, config, is_joined = self._excerpts(pair), self.model.config, self.model.joined_views > 1
+        rows = self.layout.rows(pair, excerpts)
+        view_margins = self.margins(rows, self.model.joined_views)
+        probability = float(match_probabilities(view_margins[None], config.pool)[0])
+        decisive = [excerpts[int(view_margins.argmax())]] if uses_max(config.pool) and not is_joined else excerpts
+        weights = self.view_weights(rows).numpy() if is_joined else np.full(len(decisive), 1 / len(decisive))
+        read = [merge_excerpts([view[side] for view in decisive]) for side in (0, 1)]
+        x, y = (Sentences.of(pieces_from(t, e.first, e.last)) for t, e in zip(pair, read, strict=True))
+        vectors = sentence_vectors(self, pair, decisive)
+        return explained_match(
+            (x, y),
+            vectors,
+            nearest_evidence(vectors, contributions(self, pair, decisive, weights)),
+            lambda level: best_cosine_grid((x, vectors[0]), (y, vectors[1]), level),
+            score=probability,
+            model=self.name,
+            probability=probability,
+            threshold=config.threshold,
+            coverage=Coverage(*(coverage(t, [view[side] for view in excerpts]) for side, t in enumerate(pair))),
+        )
 
     def margins(self, rows: Sequence[Row], joined_views: int = 1) -> Tensor:
         """The margins of rows of token ids: (rows,), on the CPU; of pairs if `joined_views` rows form one."""
@@ -103,40 +122,19 @@ class CrossMatcher(TokenPairMatcher):
         return excerpts
 
 
-def explain_pair(matcher: CrossMatcher, pair: Pair, excerpts: Excerpts) -> Match:
-    """The match of two documents, from one pair of excerpts per view."""
-    config, rows, is_joined = matcher.model.config, matcher.layout.rows(pair, excerpts), matcher.model.joined_views > 1
-    view_margins = matcher.margins(rows, matcher.model.joined_views)
-    probability = float(match_probabilities(view_margins[None], config.pool)[0])
-    decisive = [excerpts[int(view_margins.argmax())]] if uses_max(config.pool) and not is_joined else excerpts
-    weights = matcher.view_weights(rows).numpy() if is_joined else None
-    mine, theirs = merge_excerpts([x for x, _ in decisive]), merge_excerpts([y for _, y in decisive])
-    a, b = (Sentences.of(pieces_from(t, e.first, e.last)) for t, e in zip(pair, (mine, theirs), strict=True))
-    vectors = sentence_vectors(matcher, pair, decisive)
-    return explained_match(
-        (a, b),
-        vectors,
-        nearest_evidence(vectors, contributions(matcher, pair, decisive, weights)),
-        lambda level: best_cosine_grid((a, vectors[0]), (b, vectors[1]), level),
-        score=probability,
-        model=matcher.name,
-        probability=probability,
-        threshold=config.threshold,
-        coverage=Coverage(*(coverage(t, [view[side] for view in excerpts]) for side, t in enumerate(pair))),
-    )
-
-
-def contributions(
-    matcher: CrossMatcher, pair: Pair, excerpts: Excerpts, weights: Floats | None = None
-) -> tuple[Floats, Floats]:
+def contributions(matcher: CrossMatcher, pair: Pair, excerpts: Excerpts, weights: Floats) -> tuple[Floats, Floats]:
     """The contributions of both documents' sentences to the margin, over all excerpts: (sentences read,) each.
 
-    `weights` are those of the excerpts, equal by default. A sentence contributes nothing to excerpts without it.
+    `weights` are those of the excerpts. A sentence contributes nothing to excerpts without it.
     """
-    all_margins = matcher.margins([row for view in excerpts for row in matcher.layout.rows(pair, _variants(*view))])
+    rows: list[Row] = []
+    for mine, theirs in excerpts:  # in full, then without each sentence of the first, then of the second
+        without_mine = [(mine.without(i), theirs) for i in range(len(mine))]
+        without_theirs = [(mine, theirs.without(i)) for i in range(len(theirs))]
+        rows += matcher.layout.rows(pair, [(mine, theirs), *without_mine, *without_theirs])
+    all_margins = matcher.margins(rows)
     sides = [merge_excerpts([view[side] for view in excerpts]).numbers for side in (0, 1)]
     a, b = np.zeros(len(sides[0])), np.zeros(len(sides[1]))
-    weights = np.full(len(excerpts), 1 / len(excerpts)) if weights is None else weights
     parts = all_margins.split([1 + len(mine) + len(theirs) for mine, theirs in excerpts])
     for view, part, weight in zip(excerpts, parts, weights.tolist(), strict=True):
         drops = np.split((part[0] - part[1:]).numpy() * weight, [len(view[0])])
@@ -157,9 +155,3 @@ def sentence_vectors(matcher: CrossMatcher, pair: Pair, excerpts: Excerpts) -> t
             means = segment_mean(states, offsets_of(torch.from_numpy(excerpt.lengths)))
             total[torch.from_numpy(np.searchsorted(numbers, excerpt.numbers))] += means
     return normalize(sums[0], dim=1), normalize(sums[1], dim=1)
-
-
-def _variants(mine: Excerpt, theirs: Excerpt) -> Excerpts:
-    """The full excerpts, then without each sentence of the first, then of the second."""
-    without_mine = [(mine.without(i), theirs) for i in range(len(mine))]
-    return [(mine, theirs), *without_mine, *((mine, theirs.without(i)) for i in range(len(theirs)))]

@@ -22,7 +22,7 @@ from longmatch.lab.baselines.cross.matcher import CrossMatcher
 from longmatch.lab.baselines.cross.selection import FixedSelection, SelectedSentences
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings
 from longmatch.lab.training.settings import positive_share
-from longmatch.lab.words import Floats, WordMatrix, WordMatrixCache, word_matrices
+from longmatch.lab.words import Floats, WordMatrixCache, word_matrices
 from longmatch.units.tokens import Ints, Tokens
 
 
@@ -41,8 +41,7 @@ def partial_transport(cost: Floats, mass: int) -> Ints:
     assigned = np.stack(linear_sum_assignment(wide), axis=1)
     pairs = assigned[assigned[:, 1] < columns][:, :: -1 if transposed else 1]
     order = np.lexsort((pairs[:, 1], pairs[:, 0], cost[pairs[:, 0], pairs[:, 1]]))
-    ordered: Ints = pairs[order].astype(np.int64)
-    return ordered
+    return np.asarray(pairs[order], dtype=np.int64)
 
 
 def transported_sentences(
@@ -70,12 +69,14 @@ class TransportSelection(FixedSelection):
     def select(self, a: Tokens, b: Tokens, limit: int) -> SelectedSentences:
         """The sentences of the cheapest pairs; the cost is 0 for the same words and 1 for no common word."""
         first, second = self.matrices(a), self.matrices(b)
-        norms = np.outer(_self_similarity_root(first), _self_similarity_root(second))
-        similarity = first.shared(second).toarray() / norms
+        roots = []  # of each sentence's similarity to itself; 1 for a sentence without words
+        for side in (first, second):
+            root = np.sqrt(side.distinct / (2 * side.log_lengths))
+            roots.append(np.where(root > 0, root, 1.0))
+        similarity = first.shared(second).toarray() / np.outer(*roots)
         cost = 1 - similarity.round(9)  # so that rounding errors do not break ties
-        return SelectedSentences(
-            *transported_sentences(cost, (np.diff(a.sentence_offsets), np.diff(b.sentence_offsets)), limit, self.share)
-        )
+        lengths = np.diff(a.sentence_offsets), np.diff(b.sentence_offsets)
+        return SelectedSentences(*transported_sentences(cost, lengths, limit, self.share))
 
 
 class TransportConfig(CrossConfig):
@@ -100,12 +101,6 @@ class TransportMatcher(CrossMatcher):
 
     name = "opt-match"
     Model: ClassVar[type[CrossModel]] = TransportModel
-
-
-def _self_similarity_root(matrix: WordMatrix) -> Floats:
-    """The root of each sentence's similarity to itself; 1 for a sentence without words."""
-    roots = np.sqrt(matrix.distinct / (2 * matrix.log_lengths))
-    return np.where(roots > 0, roots, 1.0)
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
         chosen, random = self._batch_rows(step), step_rng(self.settings.seed, step)
         pairs = (
             (b, a) if self.options.swap and random.random() < 0.5 else (a, b)
-            for a, b in self._tokens(self.pairs, chosen)
+            for a, b in self.token_pairs(self.pairs, chosen)
         )
         rows = self.training_layout.lay_out(pairs, self._views(step), self.model.joined_views)
         return LabelledRows(rows, torch.from_numpy(self.pairs.label[chosen]))
@@ -129,19 +129,20 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """Measures of the validation pairs' probabilities; average precision selects the weights."""
-        view_margins = torch.cat([margins(self.model, rows) for rows in self._held_out_rows])
+        view_margins = torch.cat([margins(self.model, rows) for rows in self.held_out_rows])
         chosen, config = validation_rows(self.held_out, self.options.validation_pairs), self.model.config
         scores = match_probabilities(view_margins.reshape(len(chosen), -1), config.pool)
         return pair_measures(scores.numpy(), self.held_out.label[chosen])
 
     @cached_property
-    def _held_out_rows(self) -> Sequence[CrossBatch]:
+    def held_out_rows(self) -> Sequence[CrossBatch]:
         """All views of the validation pairs, laid out once: selecting sentences may be slow."""
-        pairs = self._tokens(self.held_out, validation_rows(self.held_out, self.options.validation_pairs))
+        pairs = self.token_pairs(self.held_out, validation_rows(self.held_out, self.options.validation_pairs))
         rows = self.layout.lay_out(pairs, range(self.model.config.views), self.model.joined_views)
         return list(rows.groups(self.tokens_per_pass))
 
-    def _tokens(self, table: PairTable, rows: Ints) -> Iterator[Pair]:
+    def token_pairs(self, table: PairTable, rows: Ints) -> Iterator[Pair]:
+        """The tokens that may be read of both documents of some pairs."""
         tokens, limit = self.data.tokens, self.settings.max_tokens
         for source, target in np.stack([table.source[rows], table.target[rows]], axis=1).tolist():
             yield tokens[source].truncated(limit), tokens[target].truncated(limit)

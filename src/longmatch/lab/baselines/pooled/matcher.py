@@ -12,7 +12,7 @@ only spread its vectors evenly.
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Literal
 
 import numpy as np
@@ -44,10 +44,11 @@ class PooledEncoding:
     vector: Vectors  # (width,)
     coverage: float
 
-    @property
-    def weights(self) -> Vectors:
-        """The weight of each piece: its number of tokens."""
-        return self.sentences.lengths.astype(np.float32)
+    @staticmethod
+    def of(sentences: Sentences, vectors: Vectors, coverage: float = 1.0) -> "PooledEncoding":
+        """The document vector is the mean of the pieces, weighted by tokens."""
+        vector = weighted_means(vectors, sentences.lengths, np.array([0, len(vectors)]))[0]
+        return PooledEncoding(sentences, vectors, vector, coverage)
 
 
 class PooledMatcher(Encoder[PooledEncoding, Vectors]):
@@ -60,7 +61,7 @@ class PooledMatcher(Encoder[PooledEncoding, Vectors]):
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[PooledEncoding]:
         """Encode each document as one vector."""
         if self.rule == "mean":
-            return [_pooled(s, v, 1.0) for s, v in sentence_vectors(documents, self.backbone, progress)]
+            return [PooledEncoding.of(s, v) for s, v in sentence_vectors(documents, self.backbone, progress)]
         return self.openings([tokenize(document, self.backbone.tokenizer) for document in documents], progress)
 
     def collect(self, encodings: Sequence[PooledEncoding]) -> Vectors:
@@ -78,11 +79,14 @@ class PooledMatcher(Encoder[PooledEncoding, Vectors]):
                 f"The model {self.name} reads only the opening of a document.", LongmatchWarning, stacklevel=3
             )
         vectors = a.vectors, b.vectors
-        gains = (((e.vectors @ o.vector) * e.weights).clip(min=0).astype(np.float64) for e, o in ((a, b), (b, a)))
+        weights = [e.sentences.lengths.astype(np.float32) for e in (a, b)]  # of each piece: its number of tokens
+        pairs = zip((a, b), (b, a), weights, strict=True)
+        gains = (((e.vectors @ other.vector) * w).clip(min=0).astype(np.float64) for e, other, w in pairs)
 
         def cosines(mine: Groups, theirs: Groups) -> Vectors:
             """The cosine of the mean vectors of every two groups."""
-            rows, columns = (weighted_means(e.vectors, e.weights, g.offsets) for e, g in ((a, mine), (b, theirs)))
+            sides = zip((a, b), weights, (mine, theirs), strict=True)
+            rows, columns = (weighted_means(e.vectors, w, groups.offsets) for e, w, groups in sides)
             return np.asarray((rows @ columns.T).clip(0, 1))
 
         return explained_match(
@@ -103,29 +107,14 @@ class PooledMatcher(Encoder[PooledEncoding, Vectors]):
         if progress:
             progress(len(tokens))
         return [
-            _pooled(Sentences.of(pieces_from(t, [0], [n])), vectors[i : i + 1], n / len(t))
+            PooledEncoding.of(Sentences.of(pieces_from(t, [0], [n])), vectors[i : i + 1], n / len(t))
             for i, (t, n) in enumerate(zip(tokens, read, strict=True))
         ]
 
 
-def first_matcher(backbone: Backbone | None = None) -> PooledMatcher:
-    """The mean of the first N tokens."""
-    return PooledMatcher("first", backbone)
-
-
-def cls_matcher(backbone: Backbone | None = None) -> PooledMatcher:
-    """The start token over the first N tokens."""
-    return PooledMatcher("cls", backbone)
-
-
-def mean_matcher(backbone: Backbone | None = None) -> PooledMatcher:
-    """The mean over all tokens."""
-    return PooledMatcher("mean", backbone)
-
-
-def _pooled(sentences: Sentences, vectors: Vectors, coverage: float) -> PooledEncoding:
-    vector = weighted_means(vectors, sentences.lengths, np.array([0, len(vectors)]))[0]
-    return PooledEncoding(sentences, vectors, vector, coverage)
+first_matcher = partial(PooledMatcher, "first")
+cls_matcher = partial(PooledMatcher, "cls")
+mean_matcher = partial(PooledMatcher, "mean")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Protocol
+from typing import Any, ClassVar, Generic, Literal
 
 import numpy as np
 import torch
@@ -24,14 +24,7 @@ from longmatch.lab.encoders.packed.bert import forward_packed, pool_packed, uses
 from longmatch.lab.encoders.ragged import offsets_of, weighted_segment_mean
 from longmatch.lab.losses import pair_cross_entropy_loss, supervised_contrastive_loss
 from longmatch.lab.matchers import TrainedMatcher
-from longmatch.lab.training.bi_encoder_recipe import (
-    CONTRASTIVE_BUDGET,
-    BiEncoderRecipe,
-    D,
-    D_co,
-    DocumentLayout,
-    PairBatch,
-)
+from longmatch.lab.training.bi_encoder_recipe import CONTRASTIVE_BUDGET, BiEncoderRecipe, D, PairBatch
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least, below_one
@@ -72,17 +65,10 @@ class ChunkedLayout:
 def encode_pieces(model: Any, text: FlatTokens) -> Tensor:
     """The mean of each piece's token vectors (pieces, width): without padding, or padded by length."""
     if uses_packing(model):
-        return pool_packed(forward_packed(model, text, None), text)
-
-    def encode(ids: Tensor, mask: Tensor, _: Tensor) -> Tensor:
-        return mean_pool(model(input_ids=ids, attention_mask=mask.long()).last_hidden_state, mask)
-
-    return text.encode_each(encode)
-
-
-def document_means(chunks: Tensor, batch: DocumentPieces) -> Tensor:
-    """The mean of each document's chunks, weighted by tokens: (chunks, width) -> (documents, width)."""
-    return weighted_segment_mean(chunks.float(), batch.lengths, offsets_of(batch.counts))
+        return pool_packed(forward_packed(model, text), text)
+    return text.encode_each(
+        lambda ids, mask, _: mean_pool(model(input_ids=ids, attention_mask=mask.long()).last_hidden_state, mask)
+    )
 
 
 class ChunkMeanMatcher(TrainedMatcher[VectorEncoding]):
@@ -108,10 +94,9 @@ class ChunkMeanMatcher(TrainedMatcher[VectorEncoding]):
         chunks = encode_pieces(self.model, batch.text)
         counts = batch.counts.tolist()
         weights = batch.lengths.float().split(counts)
-        means = document_means(chunks, batch).cpu()
-        for tokens, mean, mine, weight in zip(
-            documents, means, chunks.float().cpu().split(counts), weights, strict=True
-        ):
+        means = weighted_segment_mean(chunks.float(), batch.lengths, offsets_of(batch.counts)).cpu()
+        parts = chunks.float().cpu().split(counts)
+        for tokens, mean, mine, weight in zip(documents, means, parts, weights, strict=True):
             length = mean.norm().clamp(min=1e-12)
             bounds = np.array(self.layout.bounds(tokens))
             sentences = Sentences.of(pieces_from(tokens, bounds[:-1], bounds[1:]))
@@ -177,19 +162,11 @@ class OpeningLayout:
         return FlatTokens.of([tokens.ids[: self.limit] for tokens in documents], self.specials)
 
 
-class LimitedLayout(DocumentLayout[D_co], Protocol[D_co]):
-    """A layout of pieces that the backbone reads at a time."""
-
-    @property
-    def limit(self) -> int:
-        """Tokens of a piece, without special ones."""
-
-
 class PooledRecipe(BiEncoderRecipe[D], Generic[D]):
     """Fine-tunes the backbone itself; a subclass says what is read of a document."""
 
     options: PooledSettings
-    layout: LimitedLayout[D]
+    layout: Any  # of pieces of at most `limit` tokens, without special ones
 
     @classmethod
     def new_model(cls, settings: TrainingSettings, options: PooledSettings) -> tuple[Any, Any]:
@@ -247,4 +224,5 @@ class ChunkMeanRecipe(PooledRecipe[DocumentPieces]):
         return ChunkedLayout.of(self.model, specials, self.options.chunk_tokens, self.settings.max_tokens)
 
     def _vectors(self, documents: DocumentPieces) -> Tensor:
-        return document_means(encode_pieces(self.model, documents.text), documents)
+        chunks = encode_pieces(self.model, documents.text)
+        return weighted_segment_mean(chunks.float(), documents.lengths, offsets_of(documents.counts))

@@ -14,8 +14,9 @@ hits: BM25's saturation, with lengths in sentences. Sentences as near as the n-t
 candidates does not matter.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -25,14 +26,14 @@ from longmatch.default.statistics import background_of
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.encoders.flat import groups_within
-from longmatch.lab.encoders.ragged import segment_mean, segment_sum
+from longmatch.lab.encoders.ragged import offsets_of, segment_mean, segment_sum
 from longmatch.lab.explanation import explained_match, group_grid, nearest_evidence
 from longmatch.matching.align import Floats
 from longmatch.matching.levels import SIZES, SentenceVectors, group_scores
-from longmatch.matching.match import Match
+from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
 from longmatch.matching.sentence_vectors import sentence_vectors
-from longmatch.matching.sentences import Groups, Sentences
+from longmatch.matching.sentences import Sentences
 
 CELLS = 1 << 25  # of the cosine matrix computed at a time
 TOLERANCE = 1e-5  # between equal cosines: rounding depends on the size of the slices
@@ -55,11 +56,9 @@ class SentencePool:
     offsets: Tensor  # (candidates + 1,)
 
     @staticmethod
-    def of(documents: Iterable[Tensor]) -> "SentencePool":
+    def of(documents: Sequence[Tensor]) -> "SentencePool":
         """Concatenate the candidates."""
-        parts = list(documents)
-        lengths = torch.tensor([0, *(len(vectors) for vectors in parts)])
-        return SentencePool(torch.cat(parts), lengths.cumsum(0))
+        return SentencePool(torch.cat(list(documents)), offsets_of(torch.tensor([len(each) for each in documents])))
 
 
 @dataclass(frozen=True)
@@ -73,11 +72,9 @@ class Hits:
     @staticmethod
     def join(parts: list["Hits"]) -> "Hits":
         """Concatenate the hits in slices of the candidates."""
-        lengths = torch.cat([part.offsets.diff() for part in parts])
-        zero = lengths.new_zeros(1)
         per_query = torch.cat([part.per_query for part in parts])
         per_sentence = torch.cat([part.per_sentence for part in parts])
-        return Hits(per_query, per_sentence, torch.cat([zero, lengths.cumsum(0)]))
+        return Hits(per_query, per_sentence, offsets_of(torch.cat([part.offsets.diff() for part in parts])))
 
 
 def nearest_cosines(query: Tensor, pool: SentencePool, hits: int, skip: int | None = None) -> Tensor:
@@ -175,7 +172,7 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
 
     def collect(self, encodings: Sequence[RprsEncoding]) -> RprsCollection:
         """Pool the sentences of all documents."""
-        return RprsCollection(tuple(encodings), SentencePool.of(e.vectors for e in encodings))
+        return RprsCollection(tuple(encodings), SentencePool.of([e.vectors for e in encodings]))
 
     def score(self, query: RprsEncoding, collection: RprsCollection) -> Scores:
         """RPRS(query, candidate) for every candidate; a query in the collection is not its own candidate."""
@@ -187,14 +184,25 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
         scores, relative to the documents' scores with themselves.
         """
         forward, backward = self._hits(a, b), self._hits(b, a)
-        total = self._score(forward) + self._score(backward)
-        maximum = sum(self._score(self._hits(e, e)) for e in (a, b))
+        itself = self._hits(a, a), self._hits(b, b)
+        total, maximum = (
+            sum(float(proportional_scores(hits, self.rule)[0]) for hits in both)
+            for both in ((forward, backward), itself)
+        )
         vectors = a.vectors, b.vectors
+
+        def grid(level: Level) -> Grid:
+            """The mean best cosine of the sentences of every two groups, averaged over both directions."""
+            x, y = (SentenceVectors(v.numpy(), np.zeros((len(v), len(SIZES)), np.float32)) for v in vectors)
+            return group_grid(
+                a.sentences, b.sentences, level, lambda m, t: group_scores(x, y, m.offsets, t.offsets).clip(0, 1)
+            )
+
         return explained_match(
             (a.sentences, b.sentences),
             vectors,
             nearest_evidence(vectors, (_gains(forward, backward), _gains(backward, forward))),
-            lambda level: group_grid(a.sentences, b.sentences, level, lambda x, y: _group_scores(a, b, x, y)),
+            grid,
             score=float(np.clip(total / max(maximum, 1e-9), 0.0, 1.0)),
             model=self.name,
         )
@@ -204,30 +212,14 @@ class RprsMatcher(Encoder[RprsEncoding, RprsCollection]):
         background = background_of(self.backbone)  # the query's own sentences for a backbone without any
         others = query.vectors if background is None else torch.from_numpy(background.general)
         pool = SentencePool.of([candidate.vectors, others])
-        return find_hits(
-            query.vectors, SentencePool.of([candidate.vectors]), nearest_cosines(query.vectors, pool, self.rule.hits)
-        )
-
-    def _score(self, hits: Hits) -> float:
-        return float(proportional_scores(hits, self.rule)[0])
+        best = nearest_cosines(query.vectors, pool, self.rule.hits)
+        return find_hits(query.vectors, SentencePool.of([candidate.vectors]), best)
 
 
-def frequency_matcher(backbone: Backbone | None = None) -> RprsMatcher:
-    """RPRS with frequencies."""
-    return RprsMatcher(backbone, RprsRule(k1=1.5))
+frequency_matcher = partial(RprsMatcher, rule=RprsRule(k1=1.5))
 
 
 def _gains(as_query: Hits, as_candidate: Hits) -> Floats:
     """Each sentence's contribution to its document's proportions: it has a hit as query, is a hit as candidate."""
     mass = (as_query.per_query[0] > 0).double() + (as_candidate.per_sentence > 0).double()
-    share: Floats = (mass / len(mass)).numpy()
-    return share
-
-
-def _group_scores(a: RprsEncoding, b: RprsEncoding, mine: Groups, theirs: Groups) -> Floats:
-    """The mean best cosine of the sentences of every two groups, averaged over both directions."""
-    left, right = (
-        SentenceVectors(e.vectors.numpy(), np.zeros((len(e.vectors), len(SIZES)), np.float32)) for e in (a, b)
-    )
-    scores: Floats = group_scores(left, right, mine.offsets, theirs.offsets).clip(0, 1)
-    return scores
+    return np.asarray(mass / len(mass))

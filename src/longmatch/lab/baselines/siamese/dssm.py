@@ -85,8 +85,7 @@ class DssmModel(VectorModel):
     def _bags(self, numbers: Tensor, weights: Tensor, owner: Tensor, owners: int) -> Tensor:
         """The first layer's sums over each owner's trigrams, which are contiguous: (owners, hidden)."""
         starts = offsets_of(torch.bincount(owner, minlength=owners))[:-1]
-        sums: Tensor = self.trigrams(numbers, starts, per_sample_weights=weights)
-        return sums
+        return torch.as_tensor(self.trigrams(numbers, starts, per_sample_weights=weights))
 
     def _layers(self, sums: Tensor) -> Tensor:
         hidden = torch.tanh(sums + self.bias)
@@ -99,15 +98,13 @@ def token_letters(tokenizer: Any) -> tuple[Tensor, Tensor]:
     """The concatenated letters of all tokens of a vocabulary, and their offsets: (letters,), (vocabulary + 1,)."""
     special = set(tokenizer.all_special_ids)
     size = tokenizer.backend_tokenizer.get_vocab_size()
-    texts = ["" if number in special else _plain(tokenizer, number) for number in range(size)]
+    texts = []
+    for number, token in enumerate(tokenizer.convert_ids_to_tokens(list(range(size)))):
+        plain = str(tokenizer.convert_tokens_to_string([token])).removeprefix("##").strip().lower()
+        texts.append("" if number in special else plain)
     letters = [ord(letter) if letter.isalnum() else BOUNDARY for text in texts for letter in text]
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
     return torch.tensor(letters, dtype=torch.int32), torch.from_numpy(offsets.astype(np.int32))
-
-
-def _plain(tokenizer: Any, number: int) -> str:
-    token = tokenizer.convert_ids_to_tokens(number)
-    return str(tokenizer.convert_tokens_to_string([token])).removeprefix("##").strip().lower()
 
 
 def trigrams(texts: TextBatch, letters: Tensor, offsets: Tensor, buckets: int) -> tuple[Tensor, Tensor]:

@@ -20,18 +20,14 @@ from longmatch.units.tokens import Ints, Tokens
 class VectorConfig(PretrainedConfig):  # type: ignore[misc]
     """Base configuration of the models with one vector per document.
 
-    - `max_tokens`: tokens read of a document; None reads all of it;
-    - `sentence_tokens`: longer sentences are split, so that text without full stops does not become one endless
-      sentence;
-    - `scale` and `middle`: initial values of these weights: a pair's probability is sigmoid(scale * (cosine - middle));
-    - `threshold`: the cosine from which a pair counts as a match, chosen on validation pairs.
+    A pair's probability is sigmoid(scale * (cosine - middle)), with these initial values of both weights.
     """
 
-    max_tokens: int | None = None
-    sentence_tokens: int = 128
+    max_tokens: int | None = None  # read of a document; None reads all of it
+    sentence_tokens: int = 128  # longer sentences are split: text without full stops is no endless sentence
     scale: float = 10.0
     middle: float = 0.5
-    threshold: float | None = None
+    threshold: float | None = None  # the cosine from which a pair counts as a match, chosen on validation pairs
 
 
 @dataclass(frozen=True)
@@ -100,10 +96,6 @@ class SentenceLayout:
     max_tokens: int | None = None
     sentence_tokens: int = 128
 
-    def read(self, tokens: Tokens) -> Tokens:
-        """The part of a document that is read: all of it, or its first `max_tokens` tokens."""
-        return tokens.truncated(self.max_tokens)
-
     def bounds(self, tokens: Tokens) -> Ints:
         """The offsets of the sentences; long ones are split at word boundaries: (sentences + 1,)."""
         offsets, limit = tokens.sentence_offsets, self.sentence_tokens
@@ -113,9 +105,13 @@ class SentenceLayout:
 
     def lay_out(self, documents: Sequence[Tokens]) -> TextBatch:
         """Documents as one flat batch."""
-        read = [self.read(tokens) for tokens in documents]
+        read = [tokens.truncated(self.max_tokens) for tokens in documents]
         bounds = [self.bounds(tokens) for tokens in read]
-        paragraphs = [_paragraphs(tokens, ends) for tokens, ends in zip(read, bounds, strict=True)]
+        paragraphs = []  # sentences in each paragraph
+        for tokens, ends in zip(read, bounds, strict=True):
+            sentence = np.searchsorted(tokens.sentence_offsets, ends[:-1], side="right") - 1
+            starts = np.flatnonzero(np.diff(tokens.sentence_paragraph[sentence], prepend=-1))
+            paragraphs.append(np.diff(np.append(starts, len(sentence))).astype(np.int64))
         counts = [(len(ends) - 1, len(inside)) for ends, inside in zip(bounds, paragraphs, strict=True)]
         return TextBatch(
             ids=torch.from_numpy(np.concatenate([tokens.ids for tokens in read])),
@@ -124,13 +120,6 @@ class SentenceLayout:
             paragraphs=torch.from_numpy(np.concatenate(paragraphs)),
             documents=torch.tensor(counts),
         )
-
-
-def _paragraphs(tokens: Tokens, bounds: Ints) -> Ints:
-    """The number of sentences in each paragraph: (paragraphs,)."""
-    sentence = np.searchsorted(tokens.sentence_offsets, bounds[:-1], side="right") - 1
-    starts = np.flatnonzero(np.diff(tokens.sentence_paragraph[sentence], prepend=-1))
-    return np.diff(np.append(starts, len(sentence))).astype(np.int64)
 
 
 @dataclass(frozen=True)

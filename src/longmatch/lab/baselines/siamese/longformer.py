@@ -45,26 +45,21 @@ def local_attention(
     blocks = -(-tokens // window)
     padding = blocks * window - tokens
     queries = _by_block(pad(query, (0, 0, 0, padding)), window, window)
-    keys, values = (
-        torch.cat([_by_block(pad(x, (0, 0, window, window + padding)), 3 * window, window), _first(x, blocks)], dim=2)
-        for x in (key, value)
-    )
+    near = [_by_block(pad(x, (0, 0, window, window + padding)), 3 * window, window) for x in (key, value)]
+    # the first token of each text, repeated for its blocks
+    first = [pad(x[:, :, :1], (0, 0, 0, GLOBAL_COLUMNS - 1)).repeat_interleave(blocks, dim=0) for x in (key, value)]
+    keys, values = (torch.cat(both, dim=2) for both in zip(near, first, strict=True))
     mask = _mask(real, window, padding)
     attended = scaled_dot_product_attention(queries, keys, values, attn_mask=mask, **settings)
     attended = attended.view(batch, blocks, heads, window, width).transpose(1, 2).reshape(batch, heads, -1, width)
-    first = scaled_dot_product_attention(query[:, :, :1], key, value, attn_mask=mask_all, **settings)
-    return torch.cat([first, attended[:, :, 1:tokens]], dim=2)
+    attended_first = scaled_dot_product_attention(query[:, :, :1], key, value, attn_mask=mask_all, **settings)
+    return torch.cat([attended_first, attended[:, :, 1:tokens]], dim=2)
 
 
 def _by_block(states: Tensor, size: int, step: int) -> Tensor:
     """Windows of `size` tokens, one every `step`: (batch, heads, tokens, width) -> (windows, heads, size, width)."""
     runs = states.unfold(2, size, step).permute(0, 2, 1, 4, 3)  # (batch, runs, heads, size, width)
     return runs.reshape(-1, *runs.shape[2:])
-
-
-def _first(states: Tensor, blocks: int) -> Tensor:
-    """The first token of each text, repeated for its blocks and padded to GLOBAL_COLUMNS columns."""
-    return pad(states[:, :, :1], (0, 0, 0, GLOBAL_COLUMNS - 1)).repeat_interleave(blocks, dim=0)
 
 
 def _mask(real: Tensor, window: int, padding: int) -> Tensor:
@@ -158,26 +153,22 @@ class LongModel(VectorModel):
 
     def read(self, texts: TextBatch, with_parts: bool) -> VectorOutput:
         """The vector is the mean over the tokens; a sentence's part is its tokens' share of that mean."""
-        states = self._states(texts)  # (tokens, width)
+        flat, text = add_special_tokens(texts, *self.config.specials)
+        outputs, positions = [], []  # documents of similar length are batched together
+        for _, places, mask in flat.by_length():
+            position = self.config.first_position + torch.arange(mask.shape[1], device=mask.device)[None]
+            output = self.backbone(
+                input_ids=flat.ids[places] * mask, attention_mask=mask[:, None, None], position_ids=position
+            )
+            outputs.append(output.last_hidden_state[mask].float())
+            positions.append(places[mask])
+        states = torch.cat(outputs)[torch.cat(positions).argsort()][text]  # (tokens, width)
         documents = texts.offsets(texts.lengths)
         vectors = segment_mean(states, documents)
         if not with_parts:
             return VectorOutput(vectors)
         share = segment_sum(states, texts.offsets(texts.sentences))
         return VectorOutput(vectors, share / documents.diff()[texts.document_of_sentence][:, None])
-
-    def _states(self, texts: TextBatch) -> Tensor:
-        """The last layer's state of every token, in float32; documents of similar length are batched together."""
-        flat, text = add_special_tokens(texts, *self.config.specials)
-        states, positions = [], []
-        for _, places, mask in flat.by_length():
-            position = self.config.first_position + torch.arange(mask.shape[1], device=mask.device)[None]
-            output = self.backbone(
-                input_ids=flat.ids[places] * mask, attention_mask=mask[:, None, None], position_ids=position
-            )
-            states.append(output.last_hidden_state[mask].float())
-            positions.append(places[mask])
-        return torch.cat(states)[torch.cat(positions).argsort()][text]
 
 
 def add_special_tokens(texts: TextBatch, first: int, last: int) -> tuple[FlatTokens, Tensor]:

@@ -6,7 +6,7 @@ part has the highest cosine with it. For HAN and SMASH a part is the sentence's 
 contribution is attention restricted to what the documents share.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -66,43 +66,11 @@ def read_documents(model: VectorModel, documents: Sequence[Tokens]) -> VectorOut
     return VectorOutput(*(None if x is None else x.float().cpu() for x in tensors))  # type: ignore[arg-type]
 
 
-def encode_vectors(model: VectorModel, documents: Sequence[Tokens]) -> Iterator[VectorEncoding]:
-    """Encode documents, each alone."""
-    output = read_documents(model, documents)
-    assert output.parts is not None
-    sentences = [sentences_read(model, tokens) for tokens in documents]
-    parts = output.parts.split([len(pieces) for pieces in sentences])
-    for tokens, pieces, vector, part in zip(documents, sentences, output.vectors, parts, strict=True):
-        length = vector.norm().clamp(min=1e-12)
-        coverage = int(pieces.last[-1]) / len(tokens)
-        yield VectorEncoding(Sentences.of(pieces), vector / length, (part / length).clone(), coverage)
-
-
 def sentences_read(model: VectorModel, tokens: Tokens) -> Pieces:
     """The sentences of a document as a model reads them."""
-    read = model.layout.read(tokens)
+    read = tokens.truncated(model.layout.max_tokens)
     bounds = model.layout.bounds(read)
     return pieces_from(read, bounds[:-1], bounds[1:])
-
-
-def attention_of(model: VectorModel, tokens: Tokens, most_words: int) -> list[AttendedSentence]:
-    """The sentences of a document, in order, with their weights; empty for a model without attention."""
-    output, pieces = read_documents(model, [tokens]), sentences_read(model, tokens)
-    if output.sentences is None or output.words is None:
-        return []
-    read, sentences = pieces.tokens, Sentences.of(pieces)
-    starts = np.union1d(np.flatnonzero(read.word_starts), pieces.first)
-    words = pieces_from(read, starts, np.append(starts[1:], len(read)))
-    offsets = torch.from_numpy(np.append(words.first, len(read)))
-    weights = segment_sum(output.words[:, None], offsets)[:, 0].numpy()
-    home = np.searchsorted(pieces.first, words.first, side="right") - 1  # the sentence of each word
-    attended = []
-    for number, weight in enumerate(output.sentences.tolist()):
-        mine = np.flatnonzero(home == number)
-        best = mine[np.argsort(-weights[mine], kind="stable")][:most_words]
-        top_words = tuple((words[int(i)].of(tokens.document.readable).strip(), float(weights[i])) for i in best)
-        attended.append(AttendedSentence(sentences.passage(number), weight, top_words))
-    return attended
 
 
 def explain_vectors(
@@ -167,13 +135,20 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
         """How much of a long document is read."""
         return f"only the first {self.model.layout.max_tokens} tokens of a document"
 
-    def encode_tokens(self, documents: Sequence[Tokens]) -> Iterable[VectorEncoding]:
-        """Encode tokenised documents."""
-        return encode_vectors(self.model, documents)
+    def encode_tokens(self, documents: Sequence[Tokens]) -> Iterator[VectorEncoding]:
+        """Encode documents, each alone."""
+        output = read_documents(self.model, documents)
+        assert output.parts is not None
+        sentences = [sentences_read(self.model, tokens) for tokens in documents]
+        parts = output.parts.split([len(pieces) for pieces in sentences])
+        for tokens, pieces, vector, part in zip(documents, sentences, output.vectors, parts, strict=True):
+            length = vector.norm().clamp(min=1e-12)
+            coverage = int(pieces.last[-1]) / len(tokens)
+            yield VectorEncoding(Sentences.of(pieces), vector / length, (part / length).clone(), coverage)
 
     def length(self, tokens: Tokens) -> int:
         """The number of tokens the model reads."""
-        return len(self.model.layout.read(tokens))
+        return len(tokens.truncated(self.model.layout.max_tokens))
 
     def explain(self, a: VectorEncoding, b: VectorEncoding, collection: Tensor | None = None) -> Match:
         """The match of two documents, with the probability that the model was trained to predict."""
@@ -183,7 +158,20 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
 
     def attention(self, document: Document, words: int = 3) -> list[AttendedSentence]:
         """The sentences of a document with their attention weights, and the top `words` words (HAN and SMASH)."""
-        sentences = attention_of(self.model, tokenize(document, self.tokenizer.backend_tokenizer), words)
-        if not sentences:
+        tokens = tokenize(document, self.tokenizer.backend_tokenizer)
+        output, pieces = read_documents(self.model, [tokens]), sentences_read(self.model, tokens)
+        if output.sentences is None or output.words is None:
             raise LongmatchError(f"The model {self.name} has no attention over sentences. Train han or smash for that.")
-        return sentences
+        read, sentences = pieces.tokens, Sentences.of(pieces)
+        starts = np.union1d(np.flatnonzero(read.word_starts), pieces.first)
+        parts = pieces_from(read, starts, np.append(starts[1:], len(read)))  # words
+        offsets = torch.from_numpy(np.append(parts.first, len(read)))
+        weights = segment_sum(output.words[:, None], offsets)[:, 0].numpy()
+        home = np.searchsorted(pieces.first, parts.first, side="right") - 1  # the sentence of each word
+        attended = []
+        for number, weight in enumerate(output.sentences.tolist()):
+            mine = np.flatnonzero(home == number)
+            best = mine[np.argsort(-weights[mine], kind="stable")][:words]
+            top_words = tuple((parts[int(i)].of(document.readable).strip(), float(weights[i])) for i in best)
+            attended.append(AttendedSentence(sentences.passage(number), weight, top_words))
+        return attended

@@ -44,16 +44,7 @@ class TokenEmbeddings(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Look up tokens: (tokens,) -> (tokens, width)."""
-        vectors: Tensor = self.dropout(self.norm(self.table(ids)))
-        return vectors
-
-
-def initial_embeddings(backbone: str | None, tokenizer: Any, init: EmbeddingInit, width: int) -> Tensor:
-    """A backbone's input embeddings, or random ones of the given width: (vocabulary, width)."""
-    if init == "new":
-        return torch.randn(tokenizer.backend_tokenizer.get_vocab_size(), width)
-    table: Tensor = open_checkpoint(AutoModel, locate(backbone)).get_input_embeddings().weight
-    return table.detach().clone()
+        return torch.as_tensor(self.dropout(self.norm(self.table(ids))))
 
 
 class FromEmbeddings:
@@ -72,7 +63,10 @@ class FromEmbeddings:
         **settings: Any,
     ) -> Self:
         """A new model with the backbone's input embeddings, or with random ones."""
-        table = initial_embeddings(backbone, tokenizer, words, word_width)
+        if words == "new":
+            table = torch.randn(tokenizer.backend_tokenizer.get_vocab_size(), word_width)
+        else:
+            table = open_checkpoint(AutoModel, locate(backbone)).get_input_embeddings().weight.detach()
         model_class: Any = cls
         model: Self = model_class(cls.config_class(vocabulary=table.shape[0], word_width=table.shape[1], **settings))
         model.words.table.weight.data.copy_(table)
@@ -159,20 +153,17 @@ class ArcModel(FromEmbeddings, VectorModel):
         real = torch.zeros(int(SLOT * (rows + 1).sum()), dtype=torch.bool, device=texts.device).index_fill(
             0, position, 1
         )
-        values = self._features(self.words(texts.ids), position, real)[real.view(-1, SLOT).any(1)]  # (rows, channels)
-        offsets = texts.offsets(rows)
-        best = segment_max(values, offsets)
-        vectors = self.projection(best)
-        return VectorOutput(vectors, self._parts(texts, values, best, offsets) if with_parts else None)
-
-    def _features(self, words: Tensor, position: Tensor, real: Tensor) -> Tensor:
-        """The last layer over the long row: (positions / SLOT, channels)."""
+        words, kept = self.words(texts.ids), real.view(-1, SLOT).any(1)
         row = words.new_zeros(len(real), words.shape[1]).index_copy(0, position, words).T[None]
         for number, layer in enumerate(self.layers):
             if number:
                 row, real = nn.functional.max_pool1d(row, 2), real.view(-1, 2).any(1)
             row = layer(row).relu() * real
-        return row[0].T
+        values = row[0].T[kept]  # (rows, channels)
+        offsets = texts.offsets(rows)
+        best = segment_max(values, offsets)
+        vectors = self.projection(best)
+        return VectorOutput(vectors, self._parts(texts, values, best, offsets) if with_parts else None)
 
     def _parts(self, texts: TextBatch, values: Tensor, best: Tensor, offsets: Tensor) -> Tensor:
         """Credit each maximum to the sentence of the first position that attains it: (sentences, width)."""
@@ -185,8 +176,7 @@ class ArcModel(FromEmbeddings, VectorModel):
         token = first[:, None] + SLOT * (first_row - offsets[:-1, None])
         sentence = segment_ids(texts.offsets(texts.sentences))[token]
         parts = best.new_zeros(len(texts.sentences), best.shape[1]).scatter(0, sentence, best)
-        projected: Tensor = self.projection(parts)
-        return projected
+        return torch.as_tensor(self.projection(parts))
 
 
 class HanConfig(VectorConfig):

@@ -57,7 +57,8 @@ class ClusterTopics:
         inside = np.flatnonzero(labels >= 0)
         member = sp.csr_array((np.ones(len(inside)), (labels[inside], inside)), shape=(labels.max() + 1, len(texts)))
         words, weights = class_tfidf(np.asarray((member @ vocabulary.matrix(texts)).toarray()))
-        return ClusterTopics(vocabulary, _unit_rows(words), weights)
+        lengths = np.linalg.norm(words, axis=1, keepdims=True)
+        return ClusterTopics(vocabulary, np.asarray(words / np.maximum(lengths, 1e-12)), weights)
 
     @property
     def topics(self) -> int:
@@ -110,11 +111,6 @@ def class_tfidf(counts: Floats) -> tuple[Floats, Floats]:
     total = counts.sum(0)
     weights = np.log1p(np.divide(counts.sum() / len(counts), total, out=np.zeros_like(total), where=total > 0))
     return proportions(counts) * weights, weights
-
-
-def _unit_rows(rows: Floats) -> Floats:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12))
 
 
 @dataclass(frozen=True)

@@ -99,22 +99,18 @@ def coherence(topics: Floats, texts: sp.csr_array, words: int = 10) -> float:
     words that never co-occur. `topics` is (topics, words), `texts` (texts, words).
     """
     present = sp.csc_array(texts > 0).astype(np.float64)
-    return float(np.mean([_npmi(present[:, np.argsort(-topic, kind="stable")[:words]]) for topic in topics]))
-
-
-def _npmi(present: sp.csc_array) -> float:
-    """The mean NPMI of one topic's words: (texts, words)."""
-    together: Floats = (present.T @ present).toarray() / present.shape[0]
-    single = np.diag(together)
-    first, second = np.triu_indices(len(single), 1)
-    both, apart = together[first, second], single[first] * single[second]
-    if not len(both):
-        return 0.0
-    npmi = np.full(len(both), -1.0)
-    npmi[both == 1] = 0.0
-    some = (both > 0) & (both < 1)
-    npmi[some] = np.log(both[some] / apart[some]) / -np.log(both[some])
-    return float(npmi.mean())
+    means = []
+    for topic in topics:
+        mine = present[:, np.argsort(-topic, kind="stable")[:words]]
+        together: Floats = (mine.T @ mine).toarray() / mine.shape[0]
+        single = np.diag(together)
+        first, second = np.triu_indices(len(single), 1)
+        both, apart = together[first, second], single[first] * single[second]
+        npmi = np.where(both == 1, 0.0, -1.0)
+        some = (both > 0) & (both < 1)
+        npmi[some] = np.log(both[some] / apart[some]) / -np.log(both[some])
+        means.append(npmi.mean() if len(npmi) else 0.0)
+    return float(np.mean(means))
 
 
 class LdaMatcher(TopicMatcher[LexicalEncoding, Lda]):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from longmatch.lab.explanation import explained_match, group_grid, nearest_evidence
-from longmatch.lexical.terms import Counts, Hashes, Stream
+from longmatch.lexical.terms import Counts, Hashes, Stream, lookup
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Scores
 from longmatch.matching.sentences import Groups, Sentences
@@ -34,15 +34,12 @@ def topic_similarity(first: Floats, second: Floats) -> Floats:
     array([[1.    , 0.6887, 0.    ],
            [0.    , 0.    , 0.    ]])
     """
+    similarity = np.zeros((len(first), len(second)))
     entropy, known = _entropy(second), second.sum(1) > 0
-    rows = [
-        1 - _entropy((row + second) / 2) + (_entropy(row[None])[0] + entropy) / 2
-        if row.sum()
-        else np.zeros(len(second))
-        for row in first
-    ]
-    similarity = np.array(rows).reshape(len(first), len(second))
-    return np.asarray(np.where(known, similarity, 0.0).clip(0.0, 1.0), dtype=np.float64)
+    for number in np.flatnonzero(first.sum(1)).tolist():
+        row = first[number]
+        similarity[number] = 1 - _entropy((row + second) / 2) + (_entropy(row[None])[0] + entropy) / 2
+    return np.where(known, similarity, 0.0).clip(0.0, 1.0)
 
 
 def proportions(weights: Floats) -> Floats:
@@ -82,14 +79,13 @@ class Vocabulary:
 
     def matrix(self, texts: Sequence[Counts]) -> sp.csr_array:
         """The count of each word in each text: (texts, words)."""
-        rows, columns, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for number, text in enumerate(texts):
-            _, mine, theirs = np.intersect1d(self.ids, text.ids, assume_unique=True, return_indices=True)
-            rows.append(np.full(len(mine), number))
-            columns.append(mine)
-            values.append(text.counts[theirs])
-        cells = (np.concatenate(rows), np.concatenate(columns))
-        return sp.csr_array((np.concatenate(values).astype(np.float64), cells), shape=(len(texts), len(self)))
+        lengths = [len(text.ids) for text in texts]
+        words = np.concatenate([np.empty(0, np.uint64), *(text.ids for text in texts)])
+        counts = np.concatenate([np.empty(0), *(text.counts for text in texts)])
+        column, known = lookup(self.ids, words)
+        row = np.repeat(np.arange(len(texts)), lengths)
+        cells = counts[known].astype(np.float64), (row[known], column[known])
+        return sp.csr_array(cells, shape=(len(texts), len(self)))
 
 
 @dataclass(frozen=True)

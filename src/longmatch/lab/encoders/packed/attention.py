@@ -6,6 +6,9 @@ are tried on random sequences before their first use: one that fails, or differs
 one warning. LONGMATCH_KERNELS=0 turns off the first two.
 """
 
+import os
+import warnings
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -14,10 +17,11 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from longmatch.errors import LongmatchWarning
 from longmatch.lab.encoders.packed import flash_attention, plain_attention, short_attention, tiled_attention
-from longmatch.lab.encoders.packed.kernel_check import kernels_enabled, largest_error, works
 from longmatch.lab.encoders.packed.plain_attention import Saved
 
+MAX_ERROR = 0.03  # of a kernel, relative to the largest value: bfloat16 has 8 bits
 HALF = (torch.bfloat16, torch.float16)
 TEST_LENGTHS = {
     flash_attention: ((1, 200, 64, 129, 7),),
@@ -48,7 +52,8 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None]:
-        return ctx.backend.backward(grad.contiguous(), *ctx.saved_tensors, *ctx.settings), None, None, None
+        qkv, *saved, offsets = ctx.saved_tensors
+        return ctx.backend.backward(grad.contiguous(), qkv, saved, offsets, *ctx.settings), None, None, None
 
 
 def backend_for(qkv: Tensor, longest: int) -> ModuleType:
@@ -83,5 +88,27 @@ def attention_error(
     for module, precision in ((backend, dtype), (plain_attention, torch.float32)):
         inputs = qkv.to(precision)
         saved = module.forward(inputs, offsets, max(lengths), 0.0)
-        results.append((saved[0], module.backward(grad.to(precision), inputs, *saved, offsets, max(lengths), 0.0)))
+        results.append((saved[0], module.backward(grad.to(precision), inputs, saved, offsets, max(lengths), 0.0)))
     return max(largest_error(*pair) for pair in zip(*results, strict=True))
+
+
+def kernels_enabled() -> bool:
+    """Whether our own kernels may be used at all."""
+    return os.environ.get("LONGMATCH_KERNELS") != "0"
+
+
+def works(name: str, error: Callable[[], float]) -> bool:
+    """Whether a kernel runs and its `error` is small; otherwise warn that it is not used, and why."""
+    try:
+        size = error()
+        reason = "" if size <= MAX_ERROR else f"it is off by {size:.3f}"
+    except Exception as problem:  # whatever it is, there is a fallback
+        reason = f"{type(problem).__name__}: {problem}".splitlines()[0]
+    if reason:
+        warnings.warn(f"The {name} kernel is not used ({reason}).", LongmatchWarning, stacklevel=3)
+    return not reason
+
+
+def largest_error(actual: Tensor, expected: Tensor) -> float:
+    """Largest absolute error, relative to the largest expected value."""
+    return float((actual.float() - expected).abs().max() / expected.abs().max())

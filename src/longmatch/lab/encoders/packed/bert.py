@@ -20,9 +20,8 @@ from torch.nn.functional import dropout, embedding, gelu, layer_norm, linear
 from longmatch.encoders.engine import Ints, Vectors, lengths_of, pipelined
 from longmatch.lab.encoders.engine import TorchEngine, first_position
 from longmatch.lab.encoders.flat import FlatTokens, groups_within
-from longmatch.lab.encoders.packed.attention import HALF, attend
+from longmatch.lab.encoders.packed.attention import HALF, attend, kernels_enabled, largest_error, works
 from longmatch.lab.encoders.packed.fused_layer import FusedLayer
-from longmatch.lab.encoders.packed.kernel_check import kernels_enabled, largest_error, works
 from longmatch.lab.encoders.ragged import fetch_async, offsets_of, segment_max, to_device
 
 MODEL_TYPES = ("bert", "roberta", "xlm-roberta")
@@ -38,23 +37,17 @@ def uses_packing(model: Any) -> bool:
 
     LONGMATCH_PACKED=1 packs any BERT on any device, 0 none.
     """
-    setting = os.environ.get("LONGMATCH_PACKED")
-    if setting == "0" or not is_plain_bert(model):
-        return False
-    device = model.device
-    return setting == "1" or (device.type == "cuda" and _precision(model, device) in HALF)
-
-
-def is_plain_bert(model: Any) -> bool:
-    """Whether `forward_packed` can compute a model."""
-    config = getattr(model, "config", None)
-    return (
+    setting, config = os.environ.get("LONGMATCH_PACKED"), getattr(model, "config", None)
+    is_plain_bert = (
         getattr(config, "model_type", None) in MODEL_TYPES
         and getattr(config, "hidden_act", None) == "gelu"
         and not getattr(config, "is_decoder", False)
         and getattr(config, "position_embedding_type", "absolute") in ("absolute", None)
         and all(hasattr(model, part) for part in ("embeddings", "encoder"))
     )
+    if setting == "0" or not is_plain_bert:
+        return False
+    return setting == "1" or (model.device.type == "cuda" and _precision(model, model.device) in HALF)
 
 
 def forward_packed(
@@ -133,8 +126,15 @@ def _forward(
         x = x + embedding(nn.functional.pad(types, (0, text.tokens - len(types))), (kinds - kinds[0]).to(dtype))
     norm = embeddings.LayerNorm
     x = layer_norm(x, norm.normalized_shape, norm.weight.to(dtype), norm.bias.to(dtype), norm.eps)
-    x = embeddings.dropout(x)
-    return _layers(x, offsets.int(), int(text.lengths.max()), model.encoder.layer, model.config, model.training)
+    x, offsets, longest, config = embeddings.dropout(x), offsets.int(), int(text.lengths.max()), model.config
+    drop = (config.hidden_dropout_prob, config.attention_probs_dropout_prob) if model.training else (0.0, 0.0)
+    heads = int(config.num_attention_heads)
+    may_fuse = x.device.type == "cuda" and dtype in HALF and kernels_enabled()
+    is_fused = may_fuse and _fused_works(dtype, x.shape[1], heads)
+    compute: Callable[..., Tensor] = FusedLayer.apply if is_fused else bert_layer
+    for layer in model.encoder.layer:
+        x = compute(x, offsets, longest, heads, config.layer_norm_eps, drop, *weights_of(layer))
+    return x
 
 
 def _padded(text: FlatTokens) -> FlatTokens:
@@ -183,23 +183,6 @@ def bert_layer(
     x = layer_norm(dropout(attended, drop[0]) + x, (width,), norms[0], norms[1], epsilon)
     out = linear(gelu(linear(x, wu, bu)), wd, bd)
     return layer_norm(dropout(out, drop[0]) + x, (width,), norms[2], norms[3], epsilon)
-
-
-def _layers(x: Tensor, offsets: Tensor, longest: int, layers: Sequence[Any], config: Any, training: bool) -> Tensor:
-    """All layers: (tokens, width) -> (tokens, width). `offsets` are int32."""
-    drop = (config.hidden_dropout_prob, config.attention_probs_dropout_prob) if training else (0.0, 0.0)
-    settings = (int(config.num_attention_heads), config.layer_norm_eps, drop)
-    compute: Callable[..., Tensor] = FusedLayer.apply if _is_fused(x, settings[0]) else bert_layer
-    for layer in layers:
-        x = compute(x, offsets, longest, *settings, *weights_of(layer))
-    return x
-
-
-def _is_fused(x: Tensor, heads: int) -> bool:
-    """Whether our own kernels compute these tokens."""
-    if x.device.type != "cuda" or x.dtype not in HALF or not kernels_enabled():
-        return False
-    return _fused_works(x.dtype, x.shape[1], heads)
 
 
 @cache
@@ -253,7 +236,6 @@ class PackedEngine(TorchEngine):
     def _start(self, text: FlatTokens) -> Callable[[], Tensor]:
         """Start encoding; returns a function that waits for the vectors."""
         with torch.inference_mode(False), torch.no_grad():
-            return fetch_async(self._encode(text.to(self.device)))
-
-    def _encode(self, text: FlatTokens) -> Tensor:
-        return torch.nn.functional.normalize(pool_packed(forward_packed(self.model, text), text, self.pooling), dim=1)
+            text = text.to(self.device)
+            pooled = pool_packed(forward_packed(self.model, text), text, self.pooling)
+            return fetch_async(nn.functional.normalize(pooled, dim=1))

@@ -17,17 +17,8 @@ def forward(qkv: Tensor, offsets: Tensor, longest: int, dropout: float) -> Saved
     return out.contiguous(), log_sums, seeds
 
 
-def backward(
-    grad: Tensor,
-    qkv: Tensor,
-    out: Tensor,
-    log_sums: Tensor,
-    seeds: Tensor,
-    offsets: Tensor,
-    longest: int,
-    dropout: float,
-) -> Tensor:
+def backward(grad: Tensor, qkv: Tensor, saved: Saved, offsets: Tensor, longest: int, dropout: float) -> Tensor:
     """Gradient of qkv (tokens, 3, heads, size) from that of the output (tokens, heads, size)."""
-    unused = torch.empty(0, dtype=torch.uint64, device=qkv.device)
+    (out, log_sums, seeds), unused = saved, torch.empty(0, dtype=torch.uint64, device=qkv.device)
     arguments = (*qkv.unbind(1), out, log_sums, offsets, offsets, longest, longest, dropout, False, seeds, unused)
     return torch.stack(torch.ops.aten._flash_attention_backward(grad, *arguments), dim=1)

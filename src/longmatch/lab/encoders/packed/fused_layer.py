@@ -5,7 +5,6 @@ kernels of GELU and norm also sum the gradients of biases; and products are accu
 The kernels of GELU and norm read and write each number once.
 """
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -41,7 +40,8 @@ class FusedLayer(torch.autograd.Function):
         wq, bq, wk, bk, wv, bv, wo, bo, wu, bu, wd, bd, *norms = weights
         width = x.shape[1]
         seeds = torch.randint(-(2**31), 2**31, (2,), dtype=torch.int32, device=x.device) if drop[0] else offsets[:2]
-        w_qkv, b_qkv = _stacked((wq, wk, wv), x), _stacked((bq, bk, bv), x)
+        stacks = ((wq, wk, wv), (bq, bk, bv))
+        w_qkv, b_qkv = (torch.cat([part.to(x.dtype) for part in parts]) for parts in stacks)
         wo, bo, wu, bu, wd, bd = (weight.to(x.dtype) for weight in (wo, bo, wu, bu, wd, bd))
         qkv = linear(x, w_qkv, b_qkv).view(-1, 3, heads, width // heads)
         backend = backend_for(qkv, longest)
@@ -80,17 +80,13 @@ class FusedLayer(torch.autograd.Function):
         )
         dwo = grad.T @ attended.view(-1, width)
         grad = (grad @ wo).view(attended.shape)
-        grad = ctx.backend.backward(grad, qkv, attended, log_sums, attention_seeds, offsets, *ctx.settings)
+        saved = attended, log_sums, attention_seeds
+        grad = ctx.backend.backward(grad, qkv, saved, offsets, *ctx.settings)
         grad = grad.reshape(-1, 3 * width)
         dw_qkv, db_qkv = (grad.T @ x).chunk(3), grad.sum(0, dtype=torch.float32).chunk(3)
         grad_x = residual.addmm_(grad, w_qkv)
         d_qkv = [each for pair in zip(dw_qkv, db_qkv, strict=True) for each in pair]
         return grad_x, *[None] * 5, *d_qkv, dwo, dbo, dwu, dbu, dwd, dbd, dn1, ds1, dn2, ds2
-
-
-def _stacked(parts: Sequence[Tensor], like: Tensor) -> Tensor:
-    """Concatenate in the precision of `like`."""
-    return torch.cat([part.to(like.dtype) for part in parts])
 
 
 def norm(

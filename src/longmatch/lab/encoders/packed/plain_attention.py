@@ -15,21 +15,12 @@ def forward(qkv: Tensor, offsets: Tensor, longest: int, dropout: float) -> Saved
     return (weights @ value).transpose(1, 2)[mask], no_log_sums(qkv), seeds
 
 
-def backward(
-    grad: Tensor,
-    qkv: Tensor,
-    out: Tensor,
-    log_sums: Tensor,
-    seeds: Tensor,
-    offsets: Tensor,
-    longest: int,
-    dropout: float,
-) -> Tensor:
+def backward(grad: Tensor, qkv: Tensor, saved: Saved, offsets: Tensor, longest: int, dropout: float) -> Tensor:
     """Gradient of qkv (tokens, 3, heads, size) from that of the output (tokens, heads, size)."""
     mask, positions = _layout(qkv, offsets, longest)
     query, key, value = qkv[positions].permute(2, 0, 3, 1, 4)
     grad_out = grad[positions].transpose(1, 2) * mask[:, None, :, None]
-    weights, factors = _weights(query, key, mask), _dropout_factors(query, longest, dropout, seeds)
+    weights, factors = _weights(query, key, mask), _dropout_factors(query, longest, dropout, saved[2])
     grad_weights = (grad_out @ value.transpose(2, 3)) * factors
     row_sums = (grad_weights * weights).sum(3, keepdim=True)
     grad_scores = weights * (grad_weights - row_sums) * query.shape[3] ** -0.5

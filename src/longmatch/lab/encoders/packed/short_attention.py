@@ -24,23 +24,14 @@ def forward(qkv: Tensor, offsets: Tensor, longest: int, dropout: float) -> Saved
     return out, no_log_sums(qkv), seeds
 
 
-def backward(
-    grad: Tensor,
-    qkv: Tensor,
-    out: Tensor,
-    log_sums: Tensor,
-    seeds: Tensor,
-    offsets: Tensor,
-    longest: int,
-    dropout: float,
-) -> Tensor:
+def backward(grad: Tensor, qkv: Tensor, saved: Saved, offsets: Tensor, longest: int, dropout: float) -> Tensor:
     """Gradient of qkv (tokens, 3, heads, size) from that of the output (tokens, heads, size)."""
     from longmatch.lab.encoders.packed.kernels.short_attention import short_backward
 
     _, _, heads, size = qkv.shape
     grad_qkv, tile = torch.empty_like(qkv, memory_format=torch.contiguous_format), _tile(longest)
     settings = (size**-0.5, dropout, heads, size, tile, dropout > 0)
-    arguments = (qkv, grad, grad_qkv, offsets, seeds.view(torch.int64), *settings)
+    arguments = (qkv, grad, grad_qkv, offsets, saved[2].view(torch.int64), *settings)
     short_backward[((len(offsets) - 1) * heads,)](*arguments, num_warps=_warps(tile))
     return grad_qkv
 

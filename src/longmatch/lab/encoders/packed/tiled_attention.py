@@ -29,20 +29,11 @@ def forward(qkv: Tensor, offsets: Tensor, longest: int, dropout: float) -> Saved
     return out, log_sums, seeds
 
 
-def backward(
-    grad: Tensor,
-    qkv: Tensor,
-    out: Tensor,
-    log_sums: Tensor,
-    seeds: Tensor,
-    offsets: Tensor,
-    longest: int,
-    dropout: float,
-) -> Tensor:
+def backward(grad: Tensor, qkv: Tensor, saved: Saved, offsets: Tensor, longest: int, dropout: float) -> Tensor:
     """Gradient of qkv (tokens, 3, heads, size) from that of the output (tokens, heads, size)."""
     from longmatch.lab.encoders.packed.kernels.tiled_attention import tiled_backward
 
-    tokens, _, heads, size = qkv.shape
+    (tokens, _, heads, size), (out, log_sums, seeds) = qkv.shape, saved
     grad_qkv, row_sums = torch.empty_like(qkv), torch.empty_like(log_sums)
     grad_queries = torch.empty_like(grad, dtype=torch.float32)
     inputs = (qkv, out, grad, log_sums, offsets, seeds.view(torch.int64))

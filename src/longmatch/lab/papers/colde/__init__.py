@@ -7,9 +7,8 @@ Read it beside the TKDD paper in this order:
   Bi-LSTM and projection (3.2);
 - `longmatch.lab.losses`: the loss (3.3), which lies there because a baseline shares it;
 - `training.py`: batches, positives and validation (3.3, 4.1.2);
-- `explanation.py`: an encoded document; document, section and chunk similarities (4.3);
-- `matcher.py`: one vector per document, compared by cosine (4.2); the same model by other vectors than the document's;
-- `figure.py`: figure 4 for any documents.
+- `explanation.py`: an encoded document; document, section and chunk similarities (4.3), figure 4;
+- `matcher.py`: one vector per document, compared by cosine (4.2); the same model by other vectors than the document's.
 
 docs/colde.md maps each equation and section to its function.
 """

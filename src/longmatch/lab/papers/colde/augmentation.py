@@ -46,7 +46,10 @@ def section_bounds(tokens: Tokens, sections: int) -> list[int]:
     """The first token of each section, and the end: as evenly spaced as the document's structure allows."""
     total = len(tokens)
     sections = max(1, min(sections, total))
-    for candidates in _candidates(tokens):
+    sentences = tokens.sentence_offsets[1:-1]
+    headings = sentences[np.diff(tokens.sentence_section) > 0]
+    paragraphs = sentences[np.diff(tokens.sentence_paragraph) > 0]
+    for candidates in (headings, paragraphs, sentences, np.arange(1, total)):  # the best kind of place first
         if len(candidates) >= sections - 1:
             break
     bounds = [0]
@@ -55,14 +58,6 @@ def section_bounds(tokens: Tokens, sections: int) -> list[int]:
         left = left[: len(left) - (sections - 1 - number)]  # leave one candidate for each cut to come
         bounds.append(int(left[np.abs(left - total * number / sections).argmin()]))
     return [*bounds, total]
-
-
-def _candidates(tokens: Tokens) -> list[Ints]:
-    """Where a section may begin, the best kind of place first: at headings, paragraphs, sentences, tokens."""
-    starts = tokens.sentence_offsets[1:-1]
-    headings = starts[np.diff(tokens.sentence_section) > 0]
-    paragraphs = starts[np.diff(tokens.sentence_paragraph) > 0]
-    return [headings, paragraphs, starts, np.arange(1, len(tokens))]
 
 
 @dataclass(frozen=True)
@@ -103,13 +98,9 @@ class ChunkLayout:
     specials: tuple[int, int]
     max_tokens: int | None = None
 
-    def truncate(self, tokens: Tokens) -> Tokens:
-        """The first `max_tokens` tokens of a document, or all of them."""
-        return tokens.truncated(self.max_tokens)
-
     def ranges(self, tokens: Tokens) -> ChunkRanges:
-        """The chunks of a truncated document."""
-        return chunk_ranges(self.truncate(tokens), self.sections, self.limit)
+        """The chunks of a document within its first `max_tokens` tokens."""
+        return chunk_ranges(tokens.truncated(self.max_tokens), self.sections, self.limit)
 
     def lay_out(self, documents: Sequence[Tokens]) -> ChunkBatch:
         """The chunks of documents as one batch."""

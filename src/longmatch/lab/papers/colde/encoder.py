@@ -135,8 +135,12 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             self.chunk_embedding = nn.Embedding(config.max_chunks, width)
         if config.recurrent:
             self.attention = ChunkwiseAttention(width, config.attention_heads)
-            self.recurrence = nn.LSTM(width, config.recurrent_width // 2, batch_first=True, bidirectional=True)
-            set_forget_bias(self.recurrence, config.forget_bias)
+            half = config.recurrent_width // 2
+            self.recurrence = nn.LSTM(width, half, batch_first=True, bidirectional=True)
+            with torch.no_grad():
+                for name, weight in self.recurrence.named_parameters():  # gates: input, forget, cell, output
+                    if name.startswith("bias"):
+                        weight[half : 2 * half] = config.forget_bias if name.startswith("bias_ih") else 0.0
             if config.residual:
                 self.change = nn.Linear(config.recurrent_width, width)
         self.summary_width = width if config.residual or not config.recurrent else config.recurrent_width
@@ -155,37 +159,28 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         set_dropout(backbone, dropout)
         model = cls(ColdeConfig(backbone=backbone.config.to_dict(), **settings))
         model.backbone.load_state_dict(backbone.state_dict())
-        if model.config.augmented:
-            nn.init.zeros_(model.section_embedding.weight)
-            nn.init.zeros_(model.chunk_embedding.weight)
-        if model.config.residual:
-            model.change_nothing()
+        zeros = [model.section_embedding.weight, model.chunk_embedding.weight] if model.config.augmented else []
+        if model.config.residual:  # start from the backbone's answers: nothing is added, the projection turns alone
+            if isinstance(model.projection, nn.Linear):
+                nn.init.orthogonal_(model.projection.weight)
+                zeros.append(model.projection.bias)
+            if model.config.recurrent:
+                zeros += [model.change.weight, model.change.bias, model.attention.out.weight]
+        for weight in zeros:
+            nn.init.zeros_(weight)
         return model
-
-    def change_nothing(self) -> None:
-        """Start from the backbone's own answers: LSTM and attention add nothing, the projection turns alone."""
-        if isinstance(self.projection, nn.Linear):
-            nn.init.orthogonal_(self.projection.weight)
-            nn.init.zeros_(self.projection.bias)
-        if self.config.recurrent:
-            for weight in (self.change.weight, self.change.bias, self.attention.out.weight):
-                nn.init.zeros_(weight)
 
     @property
     def width(self) -> int:
         """The size of a document vector."""
         return int(self.config.projection_width or self.summary_width)
 
-    @property
-    def chunk_limit(self) -> int:
-        """Tokens per chunk without the special ones: as configured, or fewer if the backbone has fewer positions."""
-        wanted = int(self.config.chunk_tokens)
-        return min(wanted, max_positions(self.backbone) or wanted) - 2
-
     def layout(self, specials: tuple[int, int], max_tokens: int | None = None) -> ChunkLayout:
         """How documents are cut for this model; without augmentation a document is one section."""
         sections = self.config.sections if self.config.augmented else 1
-        return ChunkLayout(sections, self.chunk_limit, specials, max_tokens)
+        wanted = int(self.config.chunk_tokens)
+        limit = min(wanted, max_positions(self.backbone) or wanted) - SPECIALS  # a backbone may have fewer positions
+        return ChunkLayout(sections, limit, specials, max_tokens)
 
     def forward(
         self, ids: Tensor, mask: Tensor, section: Tensor, position: Tensor, document: Tensor, **unused: Any
@@ -200,15 +195,14 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
 
     def encode_batch_chunks(self, batch: ChunkBatch) -> Tensor:
         """One vector per chunk, in the batch's order (chunks, backbone width): without padding, or padded by length."""
+        section, position = to_device(batch.section, batch.device), to_device(batch.position, batch.device)
         if uses_packing(self.backbone):
-            added = self.position_embeddings(
-                to_device(batch.section, batch.device), to_device(batch.position, batch.device)
-            )
+            added = self.position_embeddings(section, position)
             return pool_packed(forward_packed(self.backbone, batch.text, added), batch.text)
 
         def encode(ids: Tensor, mask: Tensor, rows: Tensor) -> Tensor:
-            section, position = (to_device(numbers[rows], batch.device) for numbers in (batch.section, batch.position))
-            return self.encode_chunks(ids, mask.long(), section, position)
+            rows = to_device(rows, batch.device)
+            return self.encode_chunks(ids, mask.long(), section[rows], position[rows])
 
         return batch.text.encode_each(encode)
 
@@ -224,8 +218,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
         if not self.config.augmented:
             return None
         position = position.clamp(max=self.config.max_chunks - 1)
-        added: Tensor = self.section_embedding(section) + self.chunk_embedding(position)
-        return added
+        return torch.add(self.section_embedding(section), self.chunk_embedding(position))
 
     def aggregate(
         self, chunks: Tensor, section: Tensor, document: Tensor, lengths: Tensor, unit: bool = True
@@ -243,18 +236,12 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
                     chunks, to_device(section, chunks.device), to_device(document, chunks.device)
                 )
                 sequence = chunks + added
-            section_offsets = run_offsets(document * (int(section.max()) + 1) + section)
-            documents, sections = (
-                self.projection(self._summary(sequence, offsets, lengths))  # z = Proj(f(x))
-                for offsets in (run_offsets(document), section_offsets)
-            )
-            return ColdeOutput(
-                documents=nn.functional.normalize(documents, dim=1) if unit else documents,
-                sections=nn.functional.normalize(sections, dim=1) if unit else sections,
-                chunks=nn.functional.normalize(chunks, dim=1),
-                attended=nn.functional.normalize(sequence, dim=1),
-                attention=attention,
-            )
+            vectors = []
+            for key in (document, document * (int(section.max()) + 1) + section):
+                z = self.projection(self._summary(sequence, run_offsets(key), lengths))  # z = Proj(f(x))
+                vectors.append(nn.functional.normalize(z, dim=1) if unit else z)
+            chunks, attended = (nn.functional.normalize(each, dim=1) for each in (chunks, sequence))
+            return ColdeOutput(vectors[0], vectors[1], chunks, attended, attention)
 
     def _summary(self, sequence: Tensor, offsets: Tensor, lengths: Tensor) -> Tensor:
         """f(x) for each run of chunks: the LSTM's last states in both directions, or the mean of all its outputs."""
@@ -269,8 +256,7 @@ class ColdeModel(PreTrainedModel):  # type: ignore[misc]
             summary = weighted_segment_mean(order.unpack(outputs), weights, offsets)
         if not self.config.residual:
             return summary
-        changed: Tensor = weighted_segment_mean(sequence, lengths, offsets) + self.change(summary)
-        return changed
+        return torch.add(weighted_segment_mean(sequence, lengths, offsets), self.change(summary))
 
 
 def run_offsets(keys: Tensor) -> Tensor:
@@ -281,12 +267,3 @@ def run_offsets(keys: Tensor) -> Tensor:
     """
     changes = (keys.diff() != 0).nonzero().flatten() + 1
     return torch.cat([changes.new_zeros(1), changes, changes.new_tensor([len(keys)])])
-
-
-def set_forget_bias(recurrence: nn.LSTM, bias: float) -> None:
-    """Start the forget gates of an LSTM, in all layers and directions, from this bias."""
-    width = recurrence.hidden_size
-    with torch.no_grad():
-        for name, weight in recurrence.named_parameters():  # the gates' order: input, forget, cell, output
-            if name.startswith("bias"):
-                weight[width : 2 * width] = bias if name.startswith("bias_ih") else 0.0

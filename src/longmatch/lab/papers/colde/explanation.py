@@ -5,6 +5,8 @@
 - chunks: the cosine of the attended chunk vectors. The paper speaks of similarity weighted by attention and gives no
   formula; chunk vector plus attention output is the LSTM's input, and so the basis of every level above.
 
+`three_levels` and `write_grids` draw the paper's figure 4 for any documents, as one page that works offline.
+
 The LSTM is not linear, so the cosine is not a sum over chunks. Contributions are measured instead: the document vector
 is recomputed without a chunk and from the chunk alone (see `ablation_contributions`), and the contribution is credited
 to the pair of the chunk and its most similar chunk in the other document.
@@ -12,7 +14,9 @@ to the pair of the chunk and its most similar chunk in the other document.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
+from string import ascii_uppercase
 
 import numpy as np
 import torch
@@ -25,6 +29,8 @@ from longmatch.lab.papers.colde.encoder import ColdeModel
 from longmatch.matching.align import Evidence, Floats, Ints
 from longmatch.matching.match import Coverage, Grid, Level, Match
 from longmatch.matching.sentences import Sentences
+from longmatch.render.html import render_page
+from longmatch.render.matrix import Matrix
 from longmatch.units.pieces import pieces_from
 from longmatch.units.tokens import Tokens
 
@@ -50,34 +56,26 @@ class ColdeEncoding:
         return self.chunks.document
 
     @cached_property
-    def section_spans(self) -> tuple[Span, ...]:
-        """Each section from the start of its first chunk to the end of its last."""
+    def _labelled_sections(self) -> tuple[tuple[str, ...], tuple[Span, ...]]:
         starts = np.flatnonzero(np.diff(self.section_ids, prepend=-1))
         ends = np.append(starts[1:], len(self.section_ids)) - 1
-        return tuple(
-            Span(int(self.chunks.starts[i]), int(self.chunks.ends[j])) for i, j in zip(starts, ends, strict=True)
-        )
-
-    @cached_property
-    def section_labels(self) -> tuple[str, ...]:
-        """The first and last heading of each section, with its number where two sections have the same headings."""
-        names = [_headings(self.document, span) for span in self.section_spans]
-        return tuple(
+        bounds = zip(self.chunks.starts[starts].tolist(), self.chunks.ends[ends].tolist(), strict=True)
+        spans = tuple(Span(start, end) for start, end in bounds)
+        names = [_headings(self.document, span) for span in spans]
+        labels = tuple(
             f"{name or 'Part'} {number}" if not name or names.count(name) > 1 else name
             for number, name in enumerate(names, start=1)
         )
+        return labels, spans
 
     def level(self, level: Level) -> tuple[tuple[str, ...], tuple[Span, ...], Tensor]:
-        """Labels, spans and vectors of the sections; at any finer level, of the chunks."""
+        """Labels, spans and vectors of the sections; at any finer level, of the chunks.
+
+        A section's label is its first and last heading, with its number where two sections have the same headings.
+        """
         if level == "sections":
-            return self.section_labels, self.section_spans, self.sections
+            return *self._labelled_sections, self.sections
         return self.chunks.singles.labels, self.chunks.singles.spans, self.attended
-
-
-def cosine_grid(a: ColdeEncoding, b: ColdeEncoding, level: Level) -> Grid:
-    """The cosine of every pair of sections, or of every pair of attended chunk vectors."""
-    (rows, row_spans, a_vectors), (columns, column_spans, b_vectors) = a.level(level), b.level(level)
-    return Grid(rows, columns, row_spans, column_spans, (a_vectors @ b_vectors.T).clamp(0, 1).numpy())
 
 
 @torch.no_grad()
@@ -105,7 +103,7 @@ def encode_documents(model: ColdeModel, layout: ChunkLayout, documents: Sequence
                 attention=output.attention[rows, rows].float().cpu(),
                 sections=sections[number],
                 vector=output.documents[number].float().cpu(),
-                coverage=len(layout.truncate(tokens)) / len(tokens),
+                coverage=len(tokens.truncated(layout.max_tokens)) / len(tokens),
             )
 
 
@@ -134,22 +132,22 @@ def explain_within(encoding: ColdeEncoding, name: str) -> Match:
     sections = (encoding.sections @ encoding.sections.T).numpy()
     off_diagonal = ~np.eye(len(sections), dtype=bool)
     score = float(sections[off_diagonal].mean()) if off_diagonal.any() else 0.0
-    evidence = _attention_evidence(encoding)
-    is_backward = evidence.partner < np.arange(len(evidence.partner))  # a pair is listed from its earlier chunk
-    forward, backward = (
-        Evidence(evidence.partner, np.where(mask, evidence.mass, 0.0)) for mask in (~is_backward, is_backward)
-    )
+    if encoding.attention.any():
+        weights = encoding.attention.double().numpy()
+    else:
+        groups: Ints = encoding.section_ids if encoding.section_ids.any() else np.arange(len(encoding.section_ids))
+        cosines = (encoding.attended @ encoding.attended.T).numpy().clip(min=0)
+        weights = np.where(groups[:, None] == groups, 0.0, cosines).astype(np.float64)
+    partner, mass = weights.argmax(1), weights.max(1)
+    is_backward = partner < np.arange(len(partner))  # a pair is listed from its earlier chunk
+    forward, backward = (Evidence(partner, np.where(mask, mass, 0.0)) for mask in (~is_backward, is_backward))
     return _match(encoding, encoding, name, score, (forward, backward))
 
 
 def contributions(model: ColdeModel, source: ColdeEncoding, target: ColdeEncoding) -> Floats:
     """How much of the cosine each chunk of `source` contributes, at least 0: (chunks,)."""
-    return ablation_contributions(
-        source.vector,
-        target.vector,
-        len(source.section_ids),
-        lambda subsets: subset_vectors(model, source, subsets),
-    )
+    chunks, vectors = len(source.section_ids), partial(subset_vectors, model, source)
+    return ablation_contributions(source.vector, target.vector, chunks, vectors)
 
 
 def subset_vectors(model: ColdeModel, encoding: ColdeEncoding, subsets: Sequence[Ints]) -> Tensor:
@@ -171,11 +169,16 @@ def _match(
     evidence: tuple[Evidence, Evidence],
     threshold: float | None = None,
 ) -> Match:
+    def cosines(level: Level) -> Grid:
+        """Of every pair of sections, or of every pair of attended chunk vectors."""
+        (rows, row_spans, a_vectors), (columns, column_spans, b_vectors) = a.level(level), b.level(level)
+        return Grid(rows, columns, row_spans, column_spans, (a_vectors @ b_vectors.T).clamp(0, 1).numpy())
+
     return explained_match(
         (a.chunks, b.chunks),
         (a.attended, b.attended),
         evidence,
-        lambda level: cosine_grid(a, b, level),
+        cosines,
         score=float(np.clip(cosine, 0.0, 1.0)),
         model=name,
         threshold=threshold,
@@ -183,12 +186,59 @@ def _match(
     )
 
 
-def _attention_evidence(encoding: ColdeEncoding) -> Evidence:
-    """The chunk each chunk attends to most, and the weight."""
-    if encoding.attention.any():
-        weight, partner = encoding.attention.max(1)
-        return Evidence(partner.numpy(), weight.double().numpy())
-    groups: Ints = encoding.section_ids if encoding.section_ids.any() else np.arange(len(encoding.section_ids))
-    cosines = (encoding.attended @ encoding.attended.T).numpy()
-    cosines = np.where(groups[:, None] == groups, 0.0, cosines.clip(min=0)).astype(np.float64)
-    return Evidence(cosines.argmax(1), cosines.max(1))
+@dataclass(frozen=True)
+class Levels:
+    """Square matrices over the same documents, labelled A, B, C ..."""
+
+    documents: Grid
+    sections: Grid
+    chunks: Grid
+    attention: Grid  # the weight of each chunk (row) on each chunk of its document's next section
+
+
+def three_levels(encodings: Sequence[ColdeEncoding]) -> Levels:
+    """The levels of several documents: cosines, clipped at 0, and attention weights."""
+    vectors = torch.stack([e.vector for e in encodings])
+    titles = tuple(f"{letter} · {e.document.title}" for letter, e in zip(ascii_uppercase, encodings, strict=False))
+    whole = tuple(Span(0, len(e.document.text)) for e in encodings)
+    chunks = _square(encodings, "chunks")
+    weights = torch.block_diag(*(e.attention for e in encodings)).numpy()
+    return Levels(
+        documents=Grid(titles, titles, whole, whole, np.asarray((vectors @ vectors.T).clamp(0, 1).numpy())),
+        sections=_square(encodings, "sections"),
+        chunks=chunks,
+        attention=Grid(chunks.rows, chunks.columns, chunks.row_spans, chunks.column_spans, weights),
+    )
+
+
+def _square(encodings: Sequence[ColdeEncoding], level: Level) -> Grid:
+    levels = [encoding.level(level) for encoding in encodings]
+    labels = tuple(
+        f"{letter} · {label}" for letter, (names, _, _) in zip(ascii_uppercase, levels, strict=False) for label in names
+    )
+    spans = tuple(span for _, spans, _ in levels for span in spans)
+    vectors = torch.cat([vectors for _, _, vectors in levels])
+    return Grid(labels, labels, spans, spans, (vectors @ vectors.T).clamp(0, 1).numpy())
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A square matrix with its heading and a note."""
+
+    heading: str
+    note: str
+    grid: Grid
+
+    @property
+    def matrix(self) -> Matrix:
+        """The matrix as the template reads it; its diagonal is left blank."""
+        empty = Document("", "", "", ())
+        return Matrix(self.grid, empty, empty, within=True)
+
+
+def write_grids(path: Path, title: str, panels: Sequence[Panel]) -> Path:
+    """Write the page to `path` and return it."""
+    styles = ("base.css", "match.css", "grids.css")
+    page = render_page("grids.html", styles, package=__package__, title=title, panels=panels)
+    path.write_text(page, "utf-8", errors="replace", newline="\n")
+    return path

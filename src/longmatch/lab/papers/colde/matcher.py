@@ -5,7 +5,6 @@ vector, so these matchers give none. Shuffled sections are the paper's study of 
 """
 
 import random
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -51,7 +50,7 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
 
     def length(self, tokens: Tokens) -> int:
         """All tokens, or `max_tokens`."""
-        return len(self.layout.truncate(tokens))
+        return len(tokens.truncated(self.layout.max_tokens))
 
     def explain(self, a: ColdeEncoding, b: ColdeEncoding, collection: Tensor | None = None) -> Match:
         """Compare two documents at the three levels."""
@@ -65,9 +64,9 @@ class ColdeMatcher(TrainedMatcher[ColdeEncoding]):
 class ReadoutMatcher(ColdeMatcher):
     """Documents by another of CoLDE's vectors than the document's."""
 
-    @abstractmethod
     def vector_of(self, encoding: ColdeEncoding) -> Tensor:
         """The vector to compare: (width,)."""
+        return encoding.vector
 
     @property
     def threshold(self) -> None:
@@ -101,8 +100,7 @@ class ColdeChunksMatcher(ReadoutMatcher):
 
     def vector_of(self, encoding: ColdeEncoding) -> Tensor:
         """The weighted mean of the chunks."""
-        weights = encoding.vectors.new_tensor(encoding.chunks.lengths)
-        return weights @ encoding.vectors
+        return encoding.vectors.new_tensor(encoding.chunks.lengths) @ encoding.vectors
 
 
 class UnprojectedMatcher(ReadoutMatcher):
@@ -119,10 +117,6 @@ class UnprojectedMatcher(ReadoutMatcher):
     def width(self) -> int:
         """Dimensions of what the projection reads."""
         return self._width
-
-    def vector_of(self, encoding: ColdeEncoding) -> Tensor:
-        """The document vector, now without a projection."""
-        return encoding.vector
 
 
 @dataclass(frozen=True)

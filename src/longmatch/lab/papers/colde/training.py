@@ -113,7 +113,7 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
         related = batch.targets.numpy()
         if self.options.positives == "connected":
             related = connected(related)
-        rows = self._row_documents(batch.documents).numpy()
+        rows = self._contrasted(batch.documents)[1].numpy()
         return replace(batch, targets=torch.from_numpy(related[np.ix_(rows, rows)]))
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
@@ -135,23 +135,19 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
 
     def _vectors(self, documents: ChunkBatch) -> Tensor:
         output = self.model.encode_batch(documents, unit=self.options.normalised)
-        if not self.model.config.augmented:
-            return output.documents
-        if self.options.views == "sections":
-            return output.sections
-        order = _section_documents(documents), _documents(documents)
-        places = torch.cat(order).argsort(stable=True)  # each document's sections, then itself
         vectors: Tensor = torch.cat([output.sections, output.documents])
-        return vectors[to_device(places, vectors.device)]
+        return vectors[to_device(self._contrasted(documents)[0], vectors.device)]
 
-    def _row_documents(self, chunks: ChunkBatch) -> Tensor:
-        """The document of each contrasted vector, in the order of `_vectors`."""
+    def _contrasted(self, chunks: ChunkBatch) -> tuple[Tensor, Tensor]:
+        """The vectors to contrast, by their places among the sections and then the documents, and whose they are."""
+        sections = chunks.document[run_offsets(chunks.document * (chunks.section.max() + 1) + chunks.section)[:-1]]
+        owners = torch.cat([sections, chunks.document.unique_consecutive()])  # of all sections, of all documents
+        places = owners.argsort(stable=True)  # each document's sections, then itself
         if not self.model.config.augmented:
-            return _documents(chunks)
-        sections = _section_documents(chunks)
-        if self.options.views == "sections":
-            return sections
-        return torch.cat([sections, _documents(chunks)]).sort().values
+            places = places[places >= len(sections)]
+        elif self.options.views == "sections":
+            places = places[places < len(sections)]
+        return places, owners[places]
 
     def _validation_vectors(self, documents: ChunkBatch) -> Tensor:
         return self.model.encode_batch(documents).documents
@@ -162,8 +158,8 @@ class ColdeRecipe(BiEncoderRecipe[ChunkBatch]):
             return cosine_loss(vectors[source], vectors[target], label)
         if self.options.views != "apart" or not self.model.config.augmented:
             return self._contrast(vectors, batch.targets)
-        rows = self._row_documents(batch.documents)
-        whole = to_device(torch.cat([rows.diff() != 0, torch.ones(1, dtype=torch.bool)]), vectors.device)
+        places, owners = self._contrasted(batch.documents)
+        whole = to_device(places >= len(places) - len(owners.unique()), vectors.device)
         documents, sections = (self._contrast(vectors[kind], batch.targets[kind][:, kind]) for kind in (whole, ~whole))
         weight = self.options.section_weight
         return (documents + weight * sections) / (1 + weight)
@@ -183,17 +179,4 @@ def connected(related: Bools) -> Bools:
     from scipy.sparse.csgraph import connected_components
 
     _, component = connected_components(csr_array(related), directed=False)
-    closure: Bools = component[:, None] == component
-    return closure
-
-
-def _documents(chunks: ChunkBatch) -> Tensor:
-    """The documents of a batch, in order: (documents,)."""
-    documents: Tensor = chunks.document.unique_consecutive()
-    return documents
-
-
-def _section_documents(chunks: ChunkBatch) -> Tensor:
-    """The document of each section: (sections,)."""
-    sections = chunks.document * (chunks.section.max() + 1) + chunks.section
-    return chunks.document[run_offsets(sections)[:-1]]
+    return np.asarray(np.equal.outer(component, component))

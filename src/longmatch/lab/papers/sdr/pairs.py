@@ -1,28 +1,32 @@
 """SDR section 3.2: intra- and inter-document sampling of sentence pairs, as they are and with masked words.
 
-A unit is a paragraph or a section, as the settings say.
+A unit is a paragraph or a section, as the settings say. `DocumentHalves` validates without labels: the two halves of a
+document should find each other among those of other documents.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from longmatch import ragged
 from longmatch.lab.encoders.flat import FlatTokens, groups_within
 from longmatch.lab.encoders.ragged import offsets_of, to_device
 from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.masked_words import IGNORED, mask_pieces
-from longmatch.models.sdr.score import Unit
+from longmatch.matching.sentences import run_offsets
+from longmatch.models.sdr.score import Paragraphs, Unit, sdr_scores, split
 from longmatch.units.pieces import piece_ends
-from longmatch.units.tokens import Ints, Tokens
+from longmatch.units.tokens import Ints
 
 MIN_TOKENS = 3  # "Yes." and "1." say nothing about their unit
 INTRA_SHARE = 0.5  # of the pairs come from one unit
+SENTENCES = 16  # read of each half
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,22 @@ class SentencePool:
         unit: Unit = "paragraph",
     ) -> "SentencePool":
         """The sentences within the first `max_tokens` tokens of these documents, split to at most `limit` tokens."""
-        tables = [_sentences(tokens[number], limit, max_tokens, unit) for number in documents.tolist()]
-        table = np.concatenate([np.zeros((0, 3), dtype=np.int64), *tables])  # first, last, unit
-        document_offsets = ragged.offsets_of(np.array([len(rows) for rows in tables], dtype=np.int64))
-        document = np.repeat(documents, np.diff(document_offsets))
-        changes = (np.diff(table[:, 2]) != 0) | (np.diff(document) != 0)
-        unit_offsets = np.concatenate([[0], np.flatnonzero(changes) + 1, [len(table)]])
-        return SentencePool(
-            tokens, document, table[:, 0], table[:, 1], np.unique(unit_offsets), np.unique(document_offsets)
-        )
+        tables = [np.zeros((0, 3), dtype=np.int64)]  # first token, last token and unit of each sentence
+        for document in (tokens[number] for number in documents.tolist()):
+            first, last = document.sentence_offsets[:-1], document.sentence_offsets[1:]
+            units = document.sentence_section if unit == "section" else document.sentence_paragraph
+            if len(first) and (last - first).max() > limit:
+                cuts = [piece_ends(document, a, b, limit) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+                units, last = np.repeat(units, [len(ends) for ends in cuts]), np.concatenate(cuts)
+                first = np.concatenate([[0], last[:-1]])
+            kept = (last - first >= MIN_TOKENS) & (max_tokens is None or last <= max_tokens)
+            tables.append(np.stack([first, last, units], axis=1)[kept].astype(np.int64))
+        table, lengths = np.concatenate(tables), np.array([len(rows) for rows in tables[1:]], dtype=np.int64)
+        home = np.repeat(documents, lengths)
+        changes = (np.diff(table[:, 2]) != 0) | (np.diff(home) != 0)
+        unit_offsets = np.unique(np.concatenate([[0], np.flatnonzero(changes) + 1, [len(table)]]))
+        document_offsets = np.unique(ragged.offsets_of(lengths))
+        return SentencePool(tokens, home, table[:, 0], table[:, 1], unit_offsets, document_offsets)
 
     def __len__(self) -> int:
         return len(self.document)
@@ -90,31 +101,9 @@ class SentencePool:
         other_document = (end + random.integers(len(self) - (end - start))) % len(self)
         return DrawnPairs(anchors, np.where(intra, same_unit, other_document), intra)
 
-    def word_counts(self, vocabulary: int) -> Ints:
-        """Occurrences of each token in the pool's documents: (vocabulary,)."""
-        counts = np.zeros(vocabulary, dtype=np.int64)
-        for number in np.unique(self.document).tolist():
-            counts += np.bincount(self.tokens[number].ids, minlength=vocabulary)
-        return counts
-
     def ids(self, sentence: int) -> Ints:
         """The token ids of one sentence."""
         return self.tokens.piece(int(self.document[sentence]), int(self.first[sentence]), int(self.last[sentence]))
-
-
-def _sentences(tokens: Tokens, limit: int, max_tokens: int | None, unit: Unit) -> Ints:
-    """First token, last token and unit of each sentence that may be drawn: (sentences, 3)."""
-    first, last = tokens.sentence_offsets[:-1], tokens.sentence_offsets[1:]
-    units = tokens.sentence_section if unit == "section" else tokens.sentence_paragraph
-    if len(first) and (last - first).max() > limit:
-        cuts = [piece_ends(tokens, a, b, limit) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-        units = np.repeat(units, [len(ends) for ends in cuts])
-        last = np.concatenate(cuts)
-        first = np.concatenate([[0], last[:-1]])
-    kept = last - first >= MIN_TOKENS
-    if max_tokens is not None:
-        kept &= last <= max_tokens
-    return np.stack([first, last, units], axis=1)[kept].astype(np.int64)
 
 
 def _run(rows: Ints, offsets: Ints) -> tuple[Ints, Ints]:
@@ -182,3 +171,51 @@ class PairLayout:
         compared = masked if self.masked_pairs else text
         intra, document = torch.from_numpy(pairs.intra.astype(np.int64)), torch.from_numpy(pool.document[pairs.p])
         return SentenceBatch(compared if self.compares else nothing, masked, labels, intra, document)
+
+
+@dataclass(frozen=True)
+class DocumentHalves:
+    """The openings of both halves of some documents, as SDR scores them."""
+
+    text: FlatTokens  # the sentences of every first half, then those of every second half
+    units: tuple[Tensor, Tensor]  # of the first and of the second halves: offsets of units into their sentences
+    documents: tuple[Tensor, Tensor]  # offsets of documents into the units
+    queries: Tensor  # the documents whose halves are looked for
+
+    @staticmethod
+    def of(pool: SentencePool, queries: Ints, specials: tuple[int, int]) -> "DocumentHalves":
+        """The halves of the pool's documents of two sentences or more; `queries` are numbers of documents."""
+        runs = [(a, b) for a, b in pairwise(pool.document_offsets.tolist()) if b - a > 1]
+        middles = [(a + b) // 2 for a, b in runs]
+        firsts, lasts = [a for a, _ in runs], [b for _, b in runs]
+        unit = np.searchsorted(pool.unit_offsets, np.arange(len(pool)), side="right")
+        rows: list[int] = []
+        counts, units = [], []
+        for starts, ends in ((firsts, middles), (middles, lasts)):
+            side = [np.arange(a, min(a + SENTENCES, b)) for a, b in zip(starts, ends, strict=True)]
+            rows += np.concatenate(side).tolist()
+            counts.append(offsets_of(torch.tensor([len(np.unique(unit[half])) for half in side])))
+            units.append(torch.from_numpy(run_offsets(unit[np.concatenate(side)])))
+        text = FlatTokens.of([pool.ids(row) for row in rows], specials)
+        asked = torch.from_numpy(np.flatnonzero(np.isin(pool.document[firsts], queries)))
+        return DocumentHalves(text, (units[0], units[1]), (counts[0], counts[1]), asked)
+
+    def mean_reciprocal_rank(self, vectors: Tensor) -> float:
+        """Of each query's other half, in both directions, from the vectors of all sentences (sentences, width).
+
+        In float32 whatever the precision around it, because half precision ties close scores.
+        """
+        with torch.autocast(vectors.device.type, enabled=False):
+            vectors = nn.functional.normalize(vectors.float(), dim=1)
+            parts = vectors.split([int(units[-1]) for units in self.units])
+            sides = [
+                Paragraphs(part, to_device(units, part.device), to_device(documents, part.device))
+                for part, units, documents in zip(parts, self.units, self.documents, strict=True)
+            ]
+            ranks = []
+            for mine, theirs in (sides, sides[::-1]):
+                sources = list(split(mine))
+                for number in self.queries.tolist():
+                    scores = sdr_scores(sources[number], theirs)
+                    ranks.append((scores >= scores[number]).sum())
+            return float((1 / torch.stack(ranks).double()).mean())

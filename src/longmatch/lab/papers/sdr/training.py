@@ -1,5 +1,6 @@
 """SDR's training (section 3.2, equation 3): a contrastive loss on sentence pairs, plus masked language modelling.
 
+`SdrModel` is what is trained: a backbone, and a head that predicts masked words.
 The defaults of the settings are for users, the paper's own values are a preset.
 """
 
@@ -12,21 +13,20 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import torch
 from torch import Tensor, nn
-from transformers import PreTrainedModel
+from transformers import PretrainedConfig, PreTrainedModel
 
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.checkpoint import open_tokenizer
-from longmatch.lab.encoders.flat import FlatTokens
+from longmatch.lab.encoders.flat import FlatTokens, mean_pool
 from longmatch.lab.encoders.low_rank import add_low_rank_layers, apply_change, low_rank_change
+from longmatch.lab.encoders.packed.bert import forward_packed, pool_packed, uses_packing
 from longmatch.lab.losses import info_nce_loss
-from longmatch.lab.papers.sdr.encoder import SdrModel, margin_contrastive_loss
-from longmatch.lab.papers.sdr.halves import DocumentHalves
-from longmatch.lab.papers.sdr.pairs import INTRA_SHARE, PairLayout, SentenceBatch, SentencePool
+from longmatch.lab.papers.sdr.pairs import INTRA_SHARE, DocumentHalves, PairLayout, SentenceBatch, SentencePool
 from longmatch.lab.training.bi_encoder_recipe import cached_backward
 from longmatch.lab.training.data.training_data import TrainingData
-from longmatch.lab.training.masked_words import masked_word_loss
+from longmatch.lab.training.masked_words import IGNORED, WordHead, masked_word_loss
 from longmatch.lab.training.recipe import EpochSampler, Recipe, step_rng, token_budget
 from longmatch.lab.training.sentence_model import save_sentence_model
 from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least
@@ -45,6 +45,68 @@ PAPER: Mapping[str, Any] = {  # equations 1 to 3, section 4.7
     "select_by": "loss",
     "learning_rate": 5e-5,  # not in the paper
 }
+
+
+class SdrModel(PreTrainedModel):  # type: ignore[misc]
+    """A backbone with a head for masked words; only the backbone is kept after training."""
+
+    base_model_prefix = "backbone"
+    backbone: Any
+
+    def __init__(self, backbone: Any) -> None:
+        super().__init__(PretrainedConfig())  # the backbone has its own config
+        self.backbone = backbone
+        embeddings = backbone.get_input_embeddings().weight
+        self.words = WordHead(backbone.config.hidden_size, embeddings, getattr(backbone.config, "hidden_act", "gelu"))
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """The token vectors of the last layer: (sentences, tokens, width)."""
+        return torch.as_tensor(self.backbone(input_ids=ids, attention_mask=mask).last_hidden_state)
+
+    def word_logits(self, hidden: Tensor, head_only: bool = False) -> Tensor:
+        """Logits over the vocabulary for token vectors: (tokens, width) -> (tokens, vocabulary).
+
+        With `head_only` no gradient reaches the backbone.
+        """
+        embeddings = self.backbone.get_input_embeddings().weight
+        if head_only:
+            hidden, embeddings = hidden.detach(), embeddings.detach()
+        return torch.as_tensor(self.words(hidden, embeddings))
+
+    def encode_sentences(self, text: FlatTokens) -> Tensor:
+        """Sentence vectors, the mean over their tokens, in order: (sentences, width)."""
+        if uses_packing(self.backbone):
+            return pool_packed(forward_packed(self.backbone, text), text)
+        return text.encode_each(lambda ids, mask, _: mean_pool(self(ids, mask), mask))
+
+    def encode_masked(self, text: FlatTokens, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """The token vectors (masked, width) and labels (masked,) of the masked words, in no particular order."""
+        if uses_packing(self.backbone):
+            return forward_packed(self.backbone, text)[labels != IGNORED], labels[labels != IGNORED]
+        vectors, words = [], []
+        for _, places, mask in text.by_length():
+            padded_labels = torch.where(mask, labels[places], IGNORED)
+            vectors.append(self(text.ids[places], mask)[padded_labels != IGNORED])
+            words.append(padded_labels[padded_labels != IGNORED])
+        return torch.cat(vectors), torch.cat(words)
+
+
+def margin_contrastive_loss(p: Tensor, q: Tensor, labels: Tensor, margin: float = 1.0) -> Tensor:
+    """Margin contrastive loss on cosines (Hadsell et al., 2006; SDR equations 1 and 2), averaged over the pairs.
+
+        1 - cos(p, q)                    for a pair from one paragraph (label 1)
+        max(0, cos(p, q) - (1 - m))      for a pair from different documents (label 0)
+
+    With m = 1 negatives are pushed to be orthogonal, not opposite; m = 2 pushes them to -1 (section 4.6).
+    `p` and `q` are the sentence vectors of the pairs: (pairs, width).
+
+    >>> a, b = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
+    >>> margin_contrastive_loss(a, b, torch.tensor([1])).item(), margin_contrastive_loss(a, b, torch.tensor([0])).item()
+    (1.0, 0.0)
+    """
+    cosine = nn.functional.cosine_similarity(p.float(), q.float(), dim=1)
+    negative = (cosine - (1 - margin)).clamp(min=0)
+    return (labels * (1 - cosine) + (1 - labels) * negative).mean()
 
 
 @dataclass(frozen=True)
@@ -73,9 +135,7 @@ class SdrSettings:
     rank: int | None = 8  # of the change to each matrix of the backbone; none: all weights are trained
     validation_pairs: int = 1_024
     validation_documents: int = 256  # whose halves are ranked
-    select_by: Literal["halves", "loss"] = (
-        "halves"  # what the best weights are chosen by, the untrained ones among them
-    )
+    select_by: Literal["halves", "loss"] = "halves"  # chooses the best weights, the untrained ones among them
 
     def __post_init__(self) -> None:
         if not self.contrastive and not self.word_weight:
@@ -89,15 +149,6 @@ class SdrSettings:
         above_zero(self, "temperature")
         if not 0 < self.masked_share < 1:
             raise LongmatchError(f"The setting masked_share is {self.masked_share}; it must lie between 0 and 1.")
-
-
-@dataclass(frozen=True)
-class SdrLosses:
-    """Of a validation batch: means over its pairs and over its masked words."""
-
-    contrastive: Tensor
-    words: Tensor
-    cosine: Tensor  # (pairs,)
 
 
 class SdrRecipe(Recipe[SentenceBatch]):
@@ -140,7 +191,10 @@ class SdrRecipe(Recipe[SentenceBatch]):
         self.epochs = EpochSampler(len(self.pool.anchors), options.pairs, settings.seed)
         self.new_head = not self.model.words.load_pretrained(locate(options.backbone))
         if self.new_head:
-            self.model.words.init_frequencies(torch.from_numpy(self.pool.word_counts(len(self.model.words.bias))))
+            counts = np.zeros(len(self.model.words.bias), dtype=np.int64)
+            for number in np.unique(self.pool.document).tolist():
+                counts += np.bincount(data.tokens[number].ids, minlength=len(counts))
+            self.model.words.init_frequencies(torch.from_numpy(counts))
         self.model.words.requires_grad_(options.word_weight > 0)
         if options.rank is not None:
             add_low_rank_layers(self.model.backbone, options.rank)
@@ -179,26 +233,20 @@ class SdrRecipe(Recipe[SentenceBatch]):
         if len(batch.compared):
             groups = list(batch.compared.groups(self.tokens_per_pass))
             losses["contrastive_loss"] = cached_backward(
-                self.model.encode_sentences, groups, lambda vectors: self._pair_loss(vectors, batch)
+                self.model.encode_sentences, groups, lambda vectors: self.pair_loss(vectors, batch)
             )
             losses["loss"] += losses["contrastive_loss"]
         if len(batch.masked):
-            losses["masked_word_loss"] = self._words_backward(batch)
-            losses["loss"] += self.options.word_weight * losses["masked_word_loss"]
+            total, count = torch.zeros_like(losses["loss"]), max(1, batch.masked_count)
+            for text, labels in batch.masked_groups(self.settings.token_budget(batch.labels.is_cuda)):
+                with torch.set_grad_enabled(torch.is_grad_enabled() and not batch.head_only):
+                    hidden, words = self.model.encode_masked(text, labels)
+                loss = masked_word_loss(self.model.word_logits(hidden, batch.head_only), words) * (len(words) / count)
+                (self.options.word_weight * loss).backward()
+                total += loss.detach()
+            losses["masked_word_loss"] = total
+            losses["loss"] += self.options.word_weight * total
         return losses
-
-    def _words_backward(self, batch: SentenceBatch) -> Tensor:
-        total, count = torch.zeros((), device=batch.labels.device), max(1, batch.masked_count)
-        for text, labels in batch.masked_groups(self.settings.token_budget(batch.labels.is_cuda)):
-            hidden, words = self._hidden(text, labels, batch.head_only)
-            loss = masked_word_loss(self.model.word_logits(hidden, batch.head_only), words) * (len(words) / count)
-            (self.options.word_weight * loss).backward()
-            total += loss.detach()
-        return total
-
-    def _hidden(self, text: FlatTokens, labels: Tensor, head_only: bool) -> tuple[Tensor, Tensor]:
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not head_only):
-            return self.model.encode_masked(text, labels)
 
     @property
     def tokens_per_pass(self) -> int:
@@ -210,18 +258,22 @@ class SdrRecipe(Recipe[SentenceBatch]):
 
         Then the losses, and the mean cosine of both kinds of pairs, always for the same pairs and masks.
         """
-        device, results = self.model.device, list[SdrLosses]()
+        device, batches = self.model.device, self._validation_batches
         groups = self._halves.text.to(device).groups(self.tokens_per_pass)
-        vectors = torch.cat([self.model.encode_sentences(group) for group in groups])
-        for batch in self._validation_batches:
-            results.append(self._losses(batch.to(device)))
-        sizes, masked = zip(*((len(b), b.masked_count) for b in self._validation_batches), strict=True)
-        contrastive = _mean([losses.contrastive for losses in results], sizes)
-        words = _mean([losses.words for losses in results], masked)
-        cosine = torch.cat([losses.cosine.cpu() for losses in results])
-        intra = torch.cat([batch.intra for batch in self._validation_batches]).bool()
+        halves = torch.cat([self.model.encode_sentences(group) for group in groups])
+        contrastive, words, cosines = torch.zeros(()), torch.zeros(()), []
+        for batch in (batch.to(device) for batch in batches):
+            vectors = self.model.encode_sentences(batch.compared)
+            contrastive += len(batch) * self.pair_loss(vectors, batch).cpu()
+            cosines.append(nn.functional.cosine_similarity(vectors[0::2], vectors[1::2], dim=1).cpu())
+            if len(batch.masked):
+                hidden, labels = self.model.encode_masked(batch.masked, batch.labels)
+                words += len(labels) * masked_word_loss(self.model.word_logits(hidden), labels).cpu()
+        contrastive /= max(1, sum(map(len, batches)))
+        words /= max(1, sum(batch.masked_count for batch in batches))
+        cosine, intra = torch.cat(cosines), torch.cat([batch.intra for batch in batches]).bool()
         chosen_by = {
-            "halves_mrr": self._halves.mean_reciprocal_rank(vectors),
+            "halves_mrr": self._halves.mean_reciprocal_rank(halves),
             "loss": float(self.options.word_weight * words + (contrastive if self.options.contrastive else 0.0)),
         }
         first = "loss" if self.options.select_by == "loss" else "halves_mrr"
@@ -275,17 +327,7 @@ class SdrRecipe(Recipe[SentenceBatch]):
         others = random.permutation(self.data.documents("train"))[: count - len(held_out)]
         return DocumentHalves.of(self._pool(np.concatenate([held_out, others])), held_out, self.layout.specials)
 
-    def _losses(self, batch: SentenceBatch) -> SdrLosses:
-        """All losses of a batch in one group, without gradients."""
-        vectors = self.model.encode_sentences(batch.compared)
-        words = torch.zeros(())
-        if len(batch.masked):
-            hidden, labels = self.model.encode_masked(batch.masked, batch.labels)
-            words = masked_word_loss(self.model.word_logits(hidden), labels)
-        cosine = nn.functional.cosine_similarity(vectors[0::2], vectors[1::2], dim=1)
-        return SdrLosses(self._pair_loss(vectors, batch), words, cosine)
-
-    def _pair_loss(self, vectors: Tensor, batch: SentenceBatch) -> Tensor:
+    def pair_loss(self, vectors: Tensor, batch: SentenceBatch) -> Tensor:
         """From the sentence vectors of the pairs, one after another: (2 pairs, width). Always in float32."""
         p, q = vectors[0::2], vectors[1::2]
         with torch.autocast(vectors.device.type, enabled=False):
@@ -296,8 +338,3 @@ class SdrRecipe(Recipe[SentenceBatch]):
                 return vectors.sum() * 0.0
             home = batch.document[intra]
             return info_nce_loss(p[intra], q[intra], self.options.temperature, home[:, None] == home)
-
-
-def _mean(values: Sequence[Tensor], weights: Sequence[int]) -> Tensor:
-    """Weighted mean; 0 if all weights are 0."""
-    return (torch.stack([value.cpu() for value in values]) * torch.tensor(weights)).sum() / max(1, sum(weights))

@@ -5,7 +5,7 @@ for the number of blocks.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -71,31 +71,11 @@ class SmithConfig(PretrainedConfig):  # type: ignore[misc]
     document_pooling: DocumentPooling = "first"
     normalise_parts: bool = False
 
-    def sentence_config(self) -> PretrainedConfig:
-        """The sentence level's configuration."""
-        return nested_config(self.sentence_level)
 
-    def document_config(self) -> BertConfig:
-        """The document level's configuration: as wide as the sentence level, with blocks instead of words."""
-        return _bert(
-            1,
-            self.sentence_config().hidden_size,
-            self.document_layers,
-            self.document_heads,
-            self.max_blocks,
-            self.dropout,
-        )
-
-
-def sentence_level(
-    vocabulary: int, layers: int, width: int, heads: int, block_tokens: int, dropout: float = 0.1
-) -> dict[str, Any]:
-    """The configuration of a new sentence level, as `SmithConfig` takes it."""
-    config: dict[str, Any] = _bert(vocabulary, width, layers, heads, block_tokens, dropout).to_dict()
-    return config
-
-
-def _bert(vocabulary: int, width: int, layers: int, heads: int, positions: int, dropout: float) -> BertConfig:
+def bert_config(
+    vocabulary: int, layers: int, width: int, heads: int, positions: int, dropout: float = 0.1
+) -> BertConfig:
+    """The configuration of a new level: feed-forward layers 4 times as wide, initial weights scaled to the width."""
     return BertConfig(
         vocab_size=vocabulary,
         hidden_size=width,
@@ -120,20 +100,23 @@ class BlockLayout:
     specials: tuple[int, int]
     cut_long: bool = False
 
-    def ranges(self, tokens: Tokens) -> tuple[Ints, Ints]:
-        """First and last token of the first `max_blocks` blocks; a document without tokens has one empty block."""
-        first, last = block_ranges(tokens, self.limit, cut_long=self.cut_long, max_blocks=self.max_blocks)
-        return (first, last) if len(first) else (np.zeros(1, np.int64), np.zeros(1, np.int64))
+    def ranges(self, tokens: Tokens, random: np.random.Generator | None = None) -> tuple[Ints, Ints]:
+        """First and last token of `max_blocks` blocks, the first ones or with `random` from a random position on.
 
-    def random_ranges(self, tokens: Tokens, random: np.random.Generator) -> tuple[Ints, Ints]:
-        """`max_blocks` consecutive blocks from a random position of a document, or all its blocks."""
-        first, last = replace(self, max_blocks=None).ranges(tokens)
+        A document without tokens has one empty block.
+        """
+        most = self.max_blocks if random is None else None
+        first, last = block_ranges(tokens, self.limit, cut_long=self.cut_long, max_blocks=most)
+        if not len(first):
+            first = last = np.zeros(1, np.int64)
+        if random is None:
+            return first, last
         start = int(random.integers(max(1, len(first) - (self.max_blocks or len(first)) + 1)))
         return first[start:][: self.max_blocks], last[start:][: self.max_blocks]
 
     def lay_out(self, documents: Sequence[Tokens], random: np.random.Generator | None = None) -> DocumentPieces:
         """The blocks of documents as one batch: from their beginnings, or with `random` from random positions."""
-        cuts = [self.ranges(tokens) if random is None else self.random_ranges(tokens, random) for tokens in documents]
+        cuts = [self.ranges(tokens, random) for tokens in documents]
         pieces = [
             tokens.ids[a:b]
             for tokens, (first, last) in zip(documents, cuts, strict=True)
@@ -164,21 +147,16 @@ class CombinedLevels(nn.Module):
 
     def forward(self, blocks: Tensor, output: Tensor, offsets: Tensor) -> Tensor:
         """From block vectors (blocks, width) and the document level's output of each document: (documents, width)."""
-        inputs = [output] if self.combine == "normal" else [self._summary(blocks, offsets), output]
+        parts = [output]
+        if self.combine == "attention":  # softmax(h_i W v) over the blocks of each document
+            weights = segment_softmax(self.question(self.projection(blocks)), offsets)  # (blocks, 1)
+            parts = [segment_sum(blocks * weights, offsets), output]
+        elif self.combine != "normal":
+            summarise = segment_sum if self.combine == "sum-concat" else segment_mean
+            parts = [summarise(blocks, offsets), output]
         if self.normalised:
-            inputs = [nn.functional.normalize(part, dim=1) for part in inputs]
-        return nn.functional.normalize(self.dense(torch.cat(inputs, dim=1)), dim=1)
-
-    def _summary(self, blocks: Tensor, offsets: Tensor) -> Tensor:
-        if self.combine == "sum-concat":
-            return segment_sum(blocks, offsets)
-        if self.combine == "mean-concat":
-            return segment_mean(blocks, offsets)
-        return segment_sum(blocks * self.weights(blocks, offsets), offsets)
-
-    def weights(self, blocks: Tensor, offsets: Tensor) -> Tensor:
-        """softmax(h_i W v) over the blocks of each document: (blocks, 1)."""
-        return segment_softmax(self.question(self.projection(blocks)), offsets)
+            parts = [nn.functional.normalize(part, dim=1) for part in parts]
+        return nn.functional.normalize(self.dense(torch.cat(parts, dim=1)), dim=1)
 
 
 @dataclass
@@ -205,7 +183,7 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
 
     def __init__(self, config: SmithConfig) -> None:
         super().__init__(config)
-        inner = config.sentence_config()
+        inner = nested_config(config.sentence_level)
         width = inner.hidden_size
         if width % config.document_heads:
             raise LongmatchError(
@@ -215,7 +193,8 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
         if getattr(self.sentence_level, "pooler", None) is not None:
             self.sentence_level.pooler = None  # replaced by the dense layer below
         self.block = nn.Linear(width, width)
-        self.document_level = BertModel(config.document_config(), add_pooling_layer=False)
+        sizes = (1, config.document_layers, width, config.document_heads, config.max_blocks)  # blocks instead of words
+        self.document_level = BertModel(bert_config(*sizes, config.dropout), add_pooling_layer=False)
         self.combined = CombinedLevels(config.combine, width, config.normalise_parts)
         self.scale = nn.Parameter(torch.tensor(float(config.scale)))
         self.bias = nn.Parameter(torch.tensor(float(config.bias)))
@@ -252,15 +231,11 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
         """Dimensions of block and document vectors."""
         return int(self.block.out_features)
 
-    @property
-    def block_limit(self) -> int:
-        """Tokens per block without the special ones: as configured, or fewer if the backbone has fewer positions."""
-        wanted = int(self.config.block_tokens)
-        return min(wanted, max_positions(self.sentence_level) or wanted) - 2
-
     def layout(self, specials: tuple[int, int]) -> BlockLayout:
         """How documents are cut for this model."""
-        return BlockLayout(self.block_limit, int(self.config.max_blocks), specials, bool(self.config.cut_long))
+        wanted = int(self.config.block_tokens)
+        limit = min(wanted, max_positions(self.sentence_level) or wanted) - 2  # a backbone may have fewer positions
+        return BlockLayout(limit, int(self.config.max_blocks), specials, bool(self.config.cut_long))
 
     def forward(self, ids: Tensor, mask: Tensor, position: Tensor, counts: Tensor, **unused: Any) -> SmithOutput:
         """Encode padded blocks (blocks, tokens), given their positions (blocks,) and the number of blocks of each
@@ -282,26 +257,20 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
 
     def encode_tokens(self, ids: Tensor, mask: Tensor) -> Tensor:
         """The sentence level: token vectors of blocks, (blocks, tokens, width)."""
-        hidden: Tensor = self.sentence_level(input_ids=ids, attention_mask=mask).last_hidden_state
-        return hidden
+        return torch.as_tensor(self.sentence_level(input_ids=ids, attention_mask=mask).last_hidden_state)
 
     def block_vectors(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """One unit vector per block, from its start token or the mean of its tokens: (blocks, width)."""
-        with torch.autocast(hidden.device.type, enabled=False):
-            return self._projected(mean_pool(hidden, mask) if self._reads_mean else hidden[:, 0])
+        return self._projected(mean_pool(hidden, mask) if self.config.block_pooling == "mean" else hidden[:, 0])
 
     def packed_block_vectors(self, states: Tensor, text: FlatTokens) -> Tensor:
         """The same from token vectors without padding: (tokens, width) -> (blocks, width)."""
-        with torch.autocast(states.device.type, enabled=False):
-            return self._projected(pool_packed(states, text, "mean" if self._reads_mean else "cls"))
-
-    @property
-    def _reads_mean(self) -> bool:
-        return bool(self.config.block_pooling == "mean")
+        return self._projected(pool_packed(states, text, "mean" if self.config.block_pooling == "mean" else "cls"))
 
     def _projected(self, pooled: Tensor) -> Tensor:
-        """A dense layer, then length 1."""
-        return nn.functional.normalize(self.block(pooled.to(self.block.weight.dtype)), dim=1)
+        """A dense layer, then length 1; in full precision."""
+        with torch.autocast(pooled.device.type, enabled=False):
+            return nn.functional.normalize(self.block(pooled.to(self.block.weight.dtype)), dim=1)
 
     def aggregate(self, blocks: Tensor, position: Tensor, counts: Tensor) -> SmithOutput:
         """Document vectors from block vectors (blocks, width); the levels are combined in full precision."""
@@ -318,18 +287,14 @@ class SmithModel(PreTrainedModel):  # type: ignore[misc]
         """
         if uses_packing(self.document_level):
             return forward_packed(self.document_level, FlatTokens(position, counts), words=blocks).to(blocks.dtype)
-        with torch.autocast(blocks.device.type, enabled=False):  # there are few blocks
-            return self._contextualise_padded(blocks, position, counts)
-
-    def _contextualise_padded(self, blocks: Tensor, position: Tensor, counts: Tensor) -> Tensor:
-        """Documents of similar length are padded together, padding masked."""
         order, outputs = [], []
-        for _, index, mask in FlatTokens(position, counts).by_length():
-            states = self.document_level(
-                inputs_embeds=blocks[index], position_ids=position[index] * mask, attention_mask=mask.long()
-            ).last_hidden_state
-            order.append(index[mask])
-            outputs.append(states[mask])
+        with torch.autocast(blocks.device.type, enabled=False):  # there are few blocks
+            for _, index, mask in FlatTokens(position, counts).by_length():  # documents of similar length together
+                states = self.document_level(
+                    inputs_embeds=blocks[index], position_ids=position[index] * mask, attention_mask=mask.long()
+                ).last_hidden_state
+                order.append(index[mask])
+                outputs.append(states[mask])
         return torch.cat(outputs)[torch.cat(order).argsort()]
 
     def logits(self, cosines: Tensor) -> Tensor:

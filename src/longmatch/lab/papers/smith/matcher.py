@@ -30,7 +30,7 @@ from longmatch.units import Tokens
 from longmatch.units.pieces import pieces_from
 
 TOKENS = 65_536  # encoded together
-BLOCKS = 4_096  # aggregated together by `subset_vectors`
+BLOCKS = 4_096  # of subsets, aggregated together
 
 
 @dataclass(frozen=True)
@@ -59,22 +59,18 @@ def encode_documents(model: SmithModel, layout: BlockLayout, documents: Sequence
 
 
 def contributions(model: SmithModel, source: SmithEncoding, target: SmithEncoding) -> Floats:
-    """How much of the cosine each block of `source` contributes, at least 0: (blocks,)."""
-    return ablation_contributions(
-        source.vector, target.vector, len(source.vectors), lambda subsets: subset_vectors(model, source, subsets)
-    )
+    """How much of the cosine each block of `source` contributes, at least 0: (blocks,).
 
-
-def subset_vectors(model: SmithModel, encoding: SmithEncoding, subsets: Sequence[Ints]) -> Tensor:
-    """The document vector recomputed from each subset of its blocks, 0 for an empty one: (subsets, width).
-
-    Blocks keep their positions; with `document_pooling=first`, the first block of the subset represents the document.
+    Blocks keep their positions; with `document_pooling=first`, the first block of a subset represents the document.
     """
 
     def encode(rows: Tensor, counts: Tensor) -> Tensor:
-        return model.aggregate(encoding.vectors[rows].to(model.device), rows.to(model.device), counts).documents
+        return model.aggregate(source.vectors[rows].to(model.device), rows.to(model.device), counts).documents
 
-    return vectors_of_subsets(subsets, len(encoding.vector), BLOCKS, encode)
+    def subset_vectors(subsets: Sequence[Ints]) -> Tensor:
+        return vectors_of_subsets(subsets, len(source.vector), BLOCKS, encode)
+
+    return ablation_contributions(source.vector, target.vector, len(source.vectors), subset_vectors)
 
 
 class SmithMatcher(TrainedMatcher[SmithEncoding]):

@@ -24,7 +24,7 @@ from longmatch.lab.papers.smith.encoder import (
     DocumentPooling,
     SmithConfig,
     SmithModel,
-    sentence_level,
+    bert_config,
 )
 from longmatch.lab.training.bi_encoder_recipe import BiEncoderRecipe, PairBatch
 from longmatch.lab.training.recipe import token_budget
@@ -90,7 +90,8 @@ class SmithModelSettings:
             tokenizer = open_tokenizer(locate(name))
             if self.backbone:
                 return SmithModel.from_backbone(self.backbone, **settings), tokenizer
-        inner = sentence_level(len(tokenizer), self.layers or layers, width, heads, block_tokens, settings["dropout"])
+        sizes = (self.layers or layers, width, heads, block_tokens, settings["dropout"])
+        inner = bert_config(len(tokenizer), *sizes).to_dict()
         return SmithModel(SmithConfig(sentence_level=inner, **settings)), tokenizer
 
 

@@ -1,6 +1,6 @@
 """Training of SST's adaptive clustering (section 3.2, equation 6): labelled pairs as graphs of sentence vectors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -22,8 +22,7 @@ from longmatch.lab.papers.sst.loss import (
     separation_loss,
     subtopic_loss,
 )
-from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel, SentenceGraph
-from longmatch.lab.papers.sst.vectors import FirstSentenceVectors
+from longmatch.lab.papers.sst.network import ClusterConfig, ClusterModel, FirstSentenceVectors, SentenceGraph
 from longmatch.lab.training.data.labels import PairTable
 from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.lab.training.labelled_recipe import validation_rows
@@ -61,17 +60,8 @@ class ClusterSettings:
     validation_pairs: int | None = None  # a fixed sample of them; all by default
 
     def __post_init__(self) -> None:
-        at_least(
-            self,
-            agreement=0,
-            separation=0,
-            modularity=0,
-            max_sentences=1,
-            neighbours=1,
-            hidden=1,
-            heads=1,
-            validation_pairs=2,
-        )
+        at_least(self, agreement=0, separation=0, modularity=0, validation_pairs=2)
+        at_least(self, max_sentences=1, neighbours=1, hidden=1, heads=1)
         above_zero(self, "cluster_size")
         below_one(self, "dropout")
         if not self.agreement and not self.separation and not self.modularity:
@@ -158,18 +148,20 @@ class ClusterRecipe(Recipe[LabelledGraph]):
 
     def draw(self, step: int) -> LabelledGraph:
         """As many matches as other pairs (appendix B.1)."""
-        return self._lay_out(self.pairs, np.concatenate([rows[epochs.rows(step)] for rows, epochs in self._kinds]))
+        return self.lay_out(self.pairs, np.concatenate([rows[epochs.rows(step)] for rows, epochs in self._kinds]))
 
     def backward(self, model: PreTrainedModel, batch: LabelledGraph) -> dict[str, Tensor]:
         """In one pass, as the network is small."""
-        losses = self._terms(self._pair_losses(batch.graph), batch.label)
+        losses = self._terms(self.pair_losses(batch.graph), batch.label)
         losses["loss"].backward()  # type: ignore[no-untyped-call]
         return {name: loss.detach() for name, loss in losses.items()}
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """The loss on the validation pairs and its terms, also for the other kind of pairs; the loss decides."""
-        batches = list(self._held_out_batches())
-        losses = torch.cat([self._pair_losses(batch.graph.to(self.model.device)).cpu() for batch in batches], dim=1)
+        rows = validation_rows(self.held_out, self.options.validation_pairs)
+        parts = np.array_split(rows, -(-len(rows) // VALIDATION_PAIRS))
+        batches = [self.lay_out(self.held_out, part) for part in parts]
+        losses = torch.cat([self.pair_losses(batch.graph.to(self.model.device)).cpu() for batch in batches], dim=1)
         label = torch.cat([batch.label for batch in batches])
         others = {"agreement_of_others": losses[0, label == 0], "separation_of_matches": losses[1, label == 1]}
         measures = self._terms(losses, label) | {name: values.mean() for name, values in others.items()}
@@ -184,16 +176,14 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         """For the model card."""
         return {"backbone": self.options.backbone or DEFAULT_NAME, **self.data.facts}
 
-    def _pair_losses(self, graph: SentenceGraph) -> Tensor:
+    def pair_losses(self, graph: SentenceGraph) -> Tensor:
         """L_p, L_n and DMoN's loss of each pair, regardless of its label: (3, pairs)."""
         assignment: Tensor = self.model(graph)
         sizes, clusters = graph.sizes, self.model.config.cluster_counts(graph.sizes)
+        agreement = agreement_loss(assignment, sizes, self.options.divergence)
+        separation = separation_loss(assignment, sizes, clusters, self.options.orthogonality)
         return torch.stack(
-            [
-                agreement_loss(assignment, sizes, self.options.divergence),
-                separation_loss(assignment, sizes, clusters, self.options.orthogonality),
-                modularity_loss(assignment, graph.edges, graph.weights, sizes, clusters),
-            ]
+            [agreement, separation, modularity_loss(assignment, graph.edges, graph.weights, sizes, clusters)]
         )
 
     def _terms(self, losses: Tensor, label: Tensor) -> dict[str, Tensor]:
@@ -207,11 +197,8 @@ class ClusterRecipe(Recipe[LabelledGraph]):
         loss = subtopic_loss(self.options.agreement * agreement, separation, label, self.options.separation)
         return {"loss": loss + self.options.modularity * terms["modularity_loss"], **terms}
 
-    def _held_out_batches(self) -> Iterator[LabelledGraph]:
-        rows = validation_rows(self.held_out, self.options.validation_pairs)
-        return (self._lay_out(self.held_out, part) for part in np.array_split(rows, -(-len(rows) // VALIDATION_PAIRS)))
-
-    def _lay_out(self, table: PairTable, rows: Ints) -> LabelledGraph:
+    def lay_out(self, table: PairTable, rows: Ints) -> LabelledGraph:
+        """The graph of some pairs of a table."""
         numbers = np.stack([table.source[rows], table.target[rows]], axis=1)  # (pairs, 2)
         sides = [self.vectors[number] for number in numbers.flatten().tolist()]
         sizes = torch.tensor([len(side) for side in sides]).view(-1, 2)

@@ -119,22 +119,16 @@ def spectral_clusters(similarity: Floats, size: float = EXPECTED_SIZE) -> Ints:
     with _threads().limit(limits=1, user_api="blas"):
         largest = (len(graph) - count, len(graph) - 1)  # the smallest eigenvalues of the Laplacian I - matrix
         vectors = eigh(graph / roots[:, None] / roots, subset_by_index=largest, driver="evr")[1]  # (sentences, count)
-        return renumbered(_assign(vectors))
+        # The rows that span the space best become axes, and each row belongs to the nearest.
+        pivots = qr(vectors.T, mode="r", pivoting=True)[1][:count]
+        left, _, right = svd(vectors[pivots].T)
+        return renumbered(np.abs(vectors @ (left @ right)).argmax(axis=1))
 
 
 @cache
 def _threads() -> ThreadpoolController:
     """Cached, as finding the BLAS libraries takes longer than clustering."""
     return ThreadpoolController()
-
-
-def _assign(vectors: Floats) -> Ints:
-    """The cluster of each row: the rows that span the space best become axes, and each row belongs to the nearest."""
-    count = vectors.shape[1]
-    pivots = qr(vectors.T, mode="r", pivoting=True)[1][:count]
-    left, _, right = svd(vectors[pivots].T)
-    labels: Ints = np.abs(vectors @ (left @ right)).argmax(axis=1)
-    return labels
 
 
 def renumbered(labels: Ints) -> Ints:

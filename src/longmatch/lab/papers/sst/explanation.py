@@ -7,7 +7,6 @@ scripts, and works offline.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 from math import log1p
 from pathlib import Path
@@ -37,7 +36,6 @@ from longmatch.render.wording import percent
 WORDS = 5  # that characterise a subtopic
 CELLS = 240  # per side of the matrix; with more sentences a cell is the mean of several
 TURN = 137.5  # degrees between the hues of consecutive subtopics, so that neighbours differ clearly
-_PLACES = {"both": "in both", "a": "only in A", "b": "only in B"}
 
 
 @dataclass(frozen=True)
@@ -94,8 +92,13 @@ class Subtopics:
 
     def to_html(self, path: str | Path) -> Path:
         """Write a page with the subtopics, the similarities of their sentences, and both texts; it works offline."""
-
-        return write_subtopics(self, Path(path))
+        sheets = ("base.css", "match.css", "reading.css", "subtopics.css")
+        style = Markup("\n").join([asset(*sheets, package=__package__), colours(len(self.topics))])
+        policy = f"default-src 'none'; style-src {digest(style)}; base-uri 'none'; form-action 'none'"
+        page = environment(__package__).get_template("subtopics.html")
+        text = page.render(view=SubtopicsView(self), style=style, policy=policy)
+        Path(path).write_text(text, "utf-8", errors="replace", newline="\n")
+        return Path(path)
 
 
 def find_subtopics(
@@ -117,8 +120,10 @@ def find_subtopics(
     textrank = textrank_similarity(concatenated(document_words(a, limits[0]), document_words(b, limits[1])))
     if clusters is None:
         clusters = Clusters.of(spectral_clusters(textrank, size), len(sides[0]))
-    order = _order(clusters)
-    words = _characteristic_words(clusters, _word_counts(a, sides[0]), _word_counts(b, sides[1]))
+    in_a, in_b = clusters.sizes  # shared clusters by pairable sentences, then those of a alone, then of b alone
+    ranking = np.lexsort((np.arange(clusters.count), -(in_a + in_b), -in_a, -clusters.common))
+    order = ranking[(in_a + in_b)[ranking] > 0].tolist()
+    words = _characteristic_words(clusters, (a, sides[0]), (b, sides[1]))
     topics = tuple(
         Subtopic(
             words[topic],
@@ -134,26 +139,15 @@ def find_subtopics(
     return Subtopics(a, b, topics, unit[np.ix_(rows, rows)])
 
 
-def _order(clusters: Clusters) -> list[int]:
-    """Shared clusters by pairable sentences, then those of a alone, then of b alone; large before small."""
-    a, b = clusters.sizes
-    numbers = np.lexsort((np.arange(clusters.count), -(a + b), -a, -clusters.common))
-    return [int(n) for n in numbers if a[n] + b[n]]
-
-
-def _word_counts(document: Document, sentences: list[Sentence]) -> list[Counter[tuple[str, str]]]:
-    return [Counter(written_words(s.of(document.readable), document.language)) for s in sentences]
-
-
-def _characteristic_words(clusters: Clusters, *sides: list[Counter[tuple[str, str]]]) -> list[tuple[str, ...]]:
+def _characteristic_words(clusters: Clusters, *sides: tuple[Document, list[Sentence]]) -> list[tuple[str, ...]]:
     """For each cluster the words frequent in it and rare in the others, in their most frequent form."""
     counts: list[Counter[str]] = [Counter() for _ in range(clusters.count)]
     forms: dict[str, Counter[str]] = {}
-    for labels, sentences in zip(clusters.sides, sides, strict=True):
-        for topic, words in zip(labels.tolist(), sentences, strict=True):
-            for (word, written), times in words.items():
-                counts[topic][word] += times
-                forms.setdefault(word, Counter())[written] += times
+    for labels, (document, sentences) in zip(clusters.sides, sides, strict=True):
+        for topic, sentence in zip(labels.tolist(), sentences, strict=True):
+            for word, written in written_words(sentence.of(document.readable), document.language):
+                counts[topic][word] += 1
+                forms.setdefault(word, Counter())[written] += 1
     topics_with = Counter(word for words in counts for word in words)
     topics = sum(bool(words) for words in counts)
 
@@ -195,46 +189,22 @@ class SubtopicsView:
     """The template's view of the subtopics."""
 
     def __init__(self, subtopics: Subtopics) -> None:
-        self.subtopics = subtopics
-        self.topics = subtopics.topics
-        self.shared = len(subtopics.shared)
+        self.subtopics, self.topics, self.shared = subtopics, subtopics.topics, len(subtopics.shared)
         self.a, self.b = self._pane("a", subtopics.a), self._pane("b", subtopics.b)
-
-    @property
-    def summary(self) -> str:
-        """The number of subtopics, and how much of each document is in shared ones."""
-        sides = [sum(topic.place == side for topic in self.topics) for side in ("a", "b")]
-        a, b = map(percent, self.subtopics.overlap)
-        return (
-            f"{count(len(self.topics), 'subtopic')}: {self.shared} in both texts, {sides[0]} only in A, {sides[1]} "
-            f"only in B. {a} of the sentences of A and {b} of those of B are in shared subtopics."
+        only = [sum(topic.place == side for topic in self.topics) for side in ("a", "b")]
+        of_a, of_b = map(percent, subtopics.overlap)
+        self.summary = (
+            f"{count(len(self.topics), 'subtopic')}: {self.shared} in both texts, {only[0]} only in A, {only[1]} only "
+            f"in B. {of_a} of the sentences of A and {of_b} of those of B are in shared subtopics."
         )
-
-    @property
-    def unread(self) -> list[str]:
-        """A notice for each document that was truncated."""
-        sides = ((self.subtopics.a, self.a), (self.subtopics.b, self.b))
-        totals = [(document, len(pane.highlights), sum(1 for _ in document.sentences)) for document, pane in sides]
-        return [
-            f"Only the first {read} of {all} sentences of “{d.title}” were read."
-            for d, read, all in totals
-            if read < all
-        ]
-
-    def place(self, topic: Subtopic) -> str:
-        """Which documents a subtopic occurs in."""
-        return _PLACES[topic.place]
-
-    @cached_property
-    def cells(self) -> npt.NDArray[np.float64]:
-        """The similarities, at most CELLS per side."""
-        return reduced(self.subtopics.similarity, CELLS)
-
-    @cached_property
-    def matrix(self) -> Matrix:
-        """The picture's values as shades."""
+        self.unread: list[str] = []  # a notice for each document that was truncated
+        for document, pane in ((subtopics.a, self.a), (subtopics.b, self.b)):
+            read, sentences = len(pane.highlights), sum(1 for _ in document.sentences)
+            if read < sentences:
+                self.unread.append(f"Only the first {read} of {sentences} sentences of “{document.title}” were read.")
+        self.cells = reduced(subtopics.similarity, CELLS)
         empty = Document("", "", "", ())
-        return Matrix(Grid((), (), (), (), self.cells.astype(np.float32)), empty, empty, within=True)
+        self.matrix = Matrix(Grid((), (), (), (), self.cells.astype(np.float32)), empty, empty, within=True)
 
     @property
     def shades(self) -> Iterator[tuple[int, str]]:
@@ -292,18 +262,3 @@ def colours(topics: int) -> Markup:
         for n in range(topics)
     )
     return Markup("\n".join(rules))
-
-
-def write_subtopics(subtopics: Subtopics, path: Path) -> Path:
-    """Write the page to `path` and return it."""
-    style = Markup("\n").join(
-        [
-            asset("base.css", "match.css", "reading.css", "subtopics.css", package=__package__),
-            colours(len(subtopics.topics)),
-        ]
-    )
-    policy = f"default-src 'none'; style-src {digest(style)}; base-uri 'none'; form-action 'none'"
-    page = environment(__package__).get_template("subtopics.html")
-    text = page.render(view=SubtopicsView(subtopics), style=style, policy=policy)
-    path.write_text(text, "utf-8", errors="replace", newline="\n")
-    return path

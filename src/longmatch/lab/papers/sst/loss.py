@@ -39,8 +39,9 @@ def agreement_loss(assignment: Tensor, sizes: Tensor, divergence: Divergence = "
     if divergence == "symmetrised-kl":
         p, q = p.clamp(min=FLOOR), q.clamp(min=FLOOR)
         return (0.5 * (p - q) * (p.log() - q.log())).sum(1)
-    middle = (p + q) / 2
-    return 0.5 * (_times_log_ratio(p, middle) + _times_log_ratio(q, middle)).sum(1)
+    middle, tiny = (p + q) / 2, torch.finfo(p.dtype).tiny
+    log_p, log_q, log_middle = (share.clamp(min=tiny).log() for share in (p, q, middle))
+    return 0.5 * (p * (log_p - log_middle) + q * (log_q - log_middle)).sum(1)
 
 
 def cluster_shares(assignment: Tensor, sizes: Tensor) -> Tensor:
@@ -96,17 +97,9 @@ def subtopic_loss(agreement: Tensor, separation: Tensor, labels: Tensor, weight:
     5.2
     """
     matches, others = labels.float(), 1 - labels.float()
-    return _mean(agreement, matches) + weight * _mean(separation, others)
-
-
-def _times_log_ratio(p: Tensor, q: Tensor) -> Tensor:
-    """p * log(p / q), 0 where p is 0."""
-    tiny = torch.finfo(p.dtype).tiny
-    return p * (p.clamp(min=tiny).log() - q.clamp(min=tiny).log())
-
-
-def _mean(values: Tensor, weights: Tensor) -> Tensor:
-    return (values * weights).sum() / weights.sum().clamp(min=1)
+    of_matches = (agreement * matches).sum() / matches.sum().clamp(min=1)
+    of_others = (separation * others).sum() / others.sum().clamp(min=1)
+    return of_matches + weight * of_others
 
 
 def modularity_loss(assignment: Tensor, edges: Tensor, weights: Tensor, sizes: Tensor, clusters: Tensor) -> Tensor:
@@ -132,5 +125,4 @@ def modularity_loss(assignment: Tensor, edges: Tensor, weights: Tensor, sizes: T
     inside = b.new_zeros(len(pairs) - 1).index_add(0, pair[edges[1]], shared)
     by_chance = segment_sum(degrees[:, None] * b, pairs).square().sum(1) / total
     even = clusters.to(b.device).sqrt() / count * segment_sum(b, pairs).norm(dim=1) - 1
-    loss: Tensor = even - (inside - by_chance) / total
-    return loss
+    return torch.sub(even, (inside - by_chance) / total)

@@ -1,9 +1,15 @@
-"""SST's adaptive clustering (section 3.2): sentence graph, graph attention layer, DMoN's cluster head."""
+"""SST's adaptive clustering (section 3.2): sentence graph, graph attention layer, DMoN's cluster head.
 
+The sentence vectors that it reads come first: made once by a frozen backbone, and memory-mapped.
+"""
+
+import hashlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +21,104 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import PretrainedConfig, PreTrainedModel
 from transformers.utils import logging
 
-from longmatch.encoders.backbone import Vectors
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.encoders.pretrained import DEFAULT_NAME, checkpoint_errors, place_of
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
 from longmatch.lab.encoders.checkpoint import open_checkpoint, save_checkpoint
 from longmatch.lab.encoders.ragged import offsets_of, segment_ids, segment_mean
 from longmatch.lab.matchers import check_kind
-from longmatch.lab.papers.sst.vectors import first_sentence_vectors
+from longmatch.lab.store.digests import backbone_facts, code_digest
+from longmatch.lab.store.files import StoredLayer
+from longmatch.lab.store.layer import Arrays, Layer, Shapes
+from longmatch.lab.store.tokens import TokenCollection, TokenLayer, restore_tokens
+from longmatch.lab.training.data.training_data import TrainingData
 from longmatch.units import Tokens
+from longmatch.units.pieces import piece_ends
+from longmatch.units.tokens import Ints
 
 BACKBONE = "backbone"  # the folder of a copy's backbone
 Assignment = npt.NDArray[np.float32]
+
+
+def first_sentence_vectors(documents: Sequence[Tokens], backbone: Backbone, limit: int) -> Iterator[Vectors]:
+    """The unit vectors of the first `limit` sentences of each document: (sentences, width).
+
+    A sentence longer than the backbone's limit is split, and its vector is the mean over the pieces.
+    """
+    pieces, lengths, counts = [], [], []  # token ids; pieces per sentence; sentences per document
+    for tokens in documents:
+        bounds = list(pairwise(tokens.sentence_offsets[: limit + 1].tolist()))
+        for start, end in bounds:
+            cuts = [start, *piece_ends(tokens, start, end, backbone.max_tokens)]
+            pieces += [tokens.ids[a:b] for a, b in pairwise(cuts)]
+            lengths.append(len(cuts) - 1)
+        counts.append(len(bounds))
+    vectors = backbone.encode(pieces)
+    if any(length > 1 for length in lengths):
+        vectors = np.add.reduceat(vectors, np.cumsum([0, *lengths[:-1]]), axis=0)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    yield from np.split(vectors, np.cumsum(counts)[:-1])
+
+
+class FirstSentenceLayer(Layer):
+    """The vectors of the first `most` sentences of some documents, in half precision; of the others none."""
+
+    name = "first-sentences"
+    reads_documents = False
+
+    def __init__(self, backbone: Backbone, most: int, ids: Sequence[str]) -> None:
+        self.backbone, self.most, self.ids = backbone, most, frozenset(ids)
+        self.base = TokenLayer(backbone.tokenizer)
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """Those of the backbone, the number of sentences, and which documents."""
+        return {
+            **backbone_facts(self.backbone),
+            "most": self.most,
+            "documents": hashlib.sha256("\0".join(sorted(self.ids)).encode()).hexdigest(),
+            "vectors": code_digest("lab/papers/sst/network.py"),
+        }
+
+    @property
+    def shapes(self) -> Shapes:
+        """One vector per sentence."""
+        return {"vectors": (np.float16, (self.backbone.width,))}
+
+    def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
+        """Encode the first sentences of the documents that are wanted."""
+        wanted = [restore_tokens(*pair) for pair in zip(below, documents, strict=True) if pair[1].id in self.ids]
+        vectors = first_sentence_vectors(wanted, self.backbone, self.most) if wanted else iter(())
+        return [{"vectors": next(vectors)} if document.id in self.ids else self.empty() for document in documents]
+
+
+class FirstSentenceVectors:
+    """The vectors of documents' first sentences, by the numbers of a collection of tokens."""
+
+    def __init__(self, stored: StoredLayer, rows: Ints) -> None:
+        self._stored, self._rows = stored, rows
+
+    @classmethod
+    def build(cls, tokens: TokenCollection, documents: Ints, backbone: Backbone, most: int) -> "FirstSentenceVectors":
+        """Encode the first `most` sentences of these documents into the store of the tokens, unless that is done."""
+        layer = FirstSentenceLayer(backbone, most, [tokens.ids[number] for number in documents.tolist()])
+        (stored,) = tokens.store.build([layer])
+        return cls(stored, tokens.rows)
+
+    @classmethod
+    def of_pairs(cls, data: TrainingData, backbone: Backbone, most: int) -> "FirstSentenceVectors":
+        """The same for all documents of the training and validation pairs."""
+        pairs = [data.pairs("train"), data.pairs("validation")]
+        numbers = np.unique(np.concatenate([side for table in pairs for side in (table.source, table.target)]))
+        return cls.build(data.tokens, numbers, backbone, most)
+
+    def __getitem__(self, number: int) -> Vectors:
+        """The vectors of one document: (sentences, width)."""
+        row = int(self._rows[number])
+        first, last = self._stored.bounds("vectors")[row : row + 2]
+        return self._stored.mapped("vectors")[first:last].astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -62,10 +154,8 @@ class SentenceGraph:
         similarity.diagonal(dim1=1, dim2=2).zero_()
         best = similarity.argsort(dim=2, descending=True, stable=True)[..., :neighbours]
         kept = torch.zeros_like(similarity, dtype=torch.bool).scatter_(2, best, True) & (similarity > 0)
-        itself = torch.arange(similarity.shape[1]) < counts[:, None]
-        matrix = torch.where(kept | kept.transpose(1, 2), similarity, 0.0) + torch.diag_embed(itself.float()).to(
-            similarity
-        )
+        itself = torch.diag_embed((torch.arange(similarity.shape[1]) < counts[:, None]).float()).to(similarity)
+        matrix = torch.where(kept | kept.transpose(1, 2), similarity, 0.0) + itself
         root = matrix.sum(2).clamp(min=1.0).rsqrt()  # only for padding is the sum below 1
         matrix = root[:, :, None] * matrix * root[:, None, :]
         pair, target, source = matrix.nonzero().T
@@ -78,9 +168,8 @@ class SentenceGraph:
 
     def to(self, device: torch.device) -> "SentenceGraph":
         """The graph on another device."""
-        return replace(
-            self, vectors=self.vectors.to(device), edges=self.edges.to(device), weights=self.weights.to(device)
-        )
+        vectors, edges, weights = (each.to(device) for each in (self.vectors, self.edges, self.weights))
+        return replace(self, vectors=vectors, edges=edges, weights=weights)
 
 
 class ClusterConfig(PretrainedConfig):  # type: ignore[misc]
@@ -134,7 +223,13 @@ class ClusterModel(PreTrainedModel):  # type: ignore[misc]
         super().__init__(config)
         if config.hidden % config.heads:
             raise LongmatchError(f"The layer has {config.heads} heads; they must divide its width, {config.hidden}.")
-        self.attention = _graph_attention()(
+        try:
+            from torch_geometric.nn import GATConv  # takes two seconds
+        except ModuleNotFoundError as error:
+            raise LongmatchError(
+                "Adaptive clustering needs torch-geometric. Install it: pip install 'longmatch[sst]'."
+            ) from error
+        self.attention = GATConv(
             config.vector_width,
             config.hidden // config.heads,
             heads=config.heads,
@@ -156,41 +251,20 @@ class ClusterModel(PreTrainedModel):  # type: ignore[misc]
         """
         with torch.autocast(graph.vectors.device.type, enabled=False):
             pairs = offsets_of(graph.sizes.sum(1)).to(graph.vectors.device)
-            features = standardised(graph.vectors.float(), pairs)
+            pair = segment_ids(pairs)
+            vectors = graph.vectors.float()
+            centred = vectors - segment_mean(vectors, pairs)[pair]
+            spread = segment_mean(centred.square(), pairs).mean(1, keepdim=True).sqrt()
+            features = centred / spread.clamp(min=1e-6)[pair]
             hidden = nn.functional.selu(self.attention(features, graph.edges, graph.weights[:, None].float()))
             scores: Tensor = self.head(hidden)
-            clusters = self.config.cluster_counts(graph.sizes).to(scores.device)[segment_ids(pairs)]
+            clusters = self.config.cluster_counts(graph.sizes).to(scores.device)[pair]
             exists = torch.arange(scores.shape[1], device=scores.device) < clusters[:, None]
             return scores.masked_fill(~exists, float("-inf")).softmax(1)
 
     def graph(self, vectors: Tensor, sizes: Tensor) -> SentenceGraph:
         """The input graph of sentence vectors (sentences, vector_width), given the sizes of the pairs (pairs, 2)."""
         return SentenceGraph.of(vectors, sizes, self.config.neighbours)
-
-
-def standardised(vectors: Tensor, pairs: Tensor) -> Tensor:
-    """Vectors centred on the mean of their pair and scaled by its spread; `pairs` are the offsets of the pairs.
-
-    >>> standardised(torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), torch.tensor([0, 2, 3])).round(decimals=2)
-    tensor([[ 0.4500, -1.3400],
-            [-0.4500,  1.3400],
-            [ 0.0000,  0.0000]])
-    """
-    pair = segment_ids(pairs)
-    centred = vectors - segment_mean(vectors, pairs)[pair]
-    spread = segment_mean(centred.square(), pairs).mean(1, keepdim=True).sqrt()
-    return centred / spread.clamp(min=1e-6)[pair]
-
-
-def _graph_attention() -> Any:
-    """Imported only when a model is created: torch-geometric takes two seconds."""
-    try:
-        from torch_geometric.nn import GATConv
-    except ModuleNotFoundError as error:
-        raise LongmatchError(
-            "Adaptive clustering needs torch-geometric. Install it: pip install 'longmatch[sst]'."
-        ) from error
-    return GATConv
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
-"""The sentences that SST's network reads: views sampled from the subtopics of a pair (SST sections 3.2 and 3.3).
+"""The sentences that SST's network reads: views sampled from the subtopics of a pair (sections 3.2 and 3.3).
 
 Views can be reordered by how well they represent the documents (section 5.4, figure 7).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from cachetools import LRUCache
@@ -14,15 +17,89 @@ from longmatch.encoders.backbone import Vectors
 from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection, digest_of, sentence_count
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE, Clusters, spectral_clusters
 from longmatch.lab.papers.sst.network import AdaptiveClustering
-from longmatch.lab.papers.sst.views import SamplingMethod, ViewSampler
 from longmatch.lab.words import Floats, TokenWords, concatenated, textrank_similarity, to_unit
 from longmatch.lexical.terms import hash_word
 from longmatch.units.tokens import Ints, Tokens
 
+SamplingMethod = Literal["uniform", "hard", "soft", "negative", "random"]
 CACHED_PAIRS = 50_000  # whose subtopics are kept, a few hundred numbers each
 BATCH_PAIRS = 128  # that a cluster network reads at a time
 TokenPairs = Sequence[tuple[Tokens, Tokens]]
 POOL = 40  # views of a pair
+
+
+def draw_view(
+    method: SamplingMethod,
+    clusters: Clusters,
+    ids: tuple[str, str],
+    number: int,
+    lengths: tuple[Ints, Ints],
+    limit: int,
+    seed: int = 0,
+) -> SelectedSentences:
+    """View `number` of the pair with these `ids`: sentences of each document, until one does not fit into `limit`.
+
+    At least one sentence, and all if there is room; `lengths` and `limit` are in tokens. A view depends only on the
+    seed, the ids and the number, not on earlier draws.
+    """
+    names, views = [hash_word(id) for id in ids], []
+    for side, labels in enumerate(clusters.sides):
+        rng = np.random.default_rng([seed, number, names[side], names[1 - side]])
+        if method == "random":  # section 5.2: consecutive sentences, from where enough text is left to fill the view
+            left = lengths[side][::-1].cumsum()[::-1]  # tokens from each sentence to the end
+            first = int(rng.integers(max(1, int((left >= limit).sum()))))
+            order = iter(range(first, len(labels)))
+        else:
+            order = _roulette(rng, labels, stages(method, clusters, side))
+        chosen: list[int] = []
+        tokens = 0
+        for sentence in order:
+            tokens += int(lengths[side][sentence])
+            if chosen and tokens > limit:
+                break
+            chosen.append(sentence)
+        views.append(np.array(sorted(chosen), dtype=np.int64))
+    return SelectedSentences(*views)
+
+
+def stages(method: SamplingMethod, clusters: Clusters, side: int) -> list[Floats]:
+    """The distributions over clusters that a document's view is drawn from, each after the previous is exhausted.
+
+    uniform   equation 7: all clusters with equal probability
+    hard      equation 8: the largest aligned cluster, then the others uniformly
+    soft      equation 9, then the others uniformly
+    negative  section 5.2, the opposite of hard: the least aligned cluster first, the largest last
+    """
+    uniform = np.full(clusters.count, 1.0 / max(1, clusters.count))
+    single = np.eye(clusters.count)
+    if method == "hard":
+        return [uniform] if clusters.primary is None else [single[clusters.primary], uniform]
+    if method == "soft":
+        return [clusters.soft[side], uniform]
+    if method == "negative":
+        return list(single[np.lexsort((clusters.sizes[0] + clusters.sizes[1], clusters.common))])
+    return [uniform]
+
+
+def _roulette(rng: np.random.Generator, labels: Ints, distributions: list[Floats]) -> Iterator[int]:
+    """The operation rand of equation 7, repeated: roulette wheel selection of a cluster, then one of its sentences.
+
+    No sentence is drawn twice; a cluster without sentences left is off the wheel.
+    """
+    count = len(distributions[0]) if distributions else 0
+    shuffled = rng.permutation(len(labels))
+    ordered = shuffled[np.argsort(labels[shuffled], kind="stable")].tolist()
+    left = np.bincount(labels, minlength=count)
+    ends = left.cumsum().tolist()
+    members = [ordered[first:last] for first, last in pairwise([0, *ends])]
+    for weights in distributions:
+        wheel = np.cumsum(weights * (left > 0)).tolist()
+        while count and wheel[-1] > 0:
+            cluster = bisect_right(wheel, rng.random() * wheel[-1])
+            yield members[cluster].pop()
+            left[cluster] -= 1
+            if not left[cluster]:
+                wheel = np.cumsum(weights * (left > 0)).tolist()
 
 
 class Clustering(ABC):
@@ -55,7 +132,8 @@ class DirectClustering(Clustering):
         return to_unit(self._textrank(a, b))
 
     def _textrank(self, a: Tokens, b: Tokens) -> Floats:
-        first, second = (self.words.words(first_sentences(tokens, self.sentences)) for tokens in (a, b))
+        ends = (int(tokens.sentence_offsets[sentence_count(tokens, self.sentences)]) for tokens in (a, b))
+        first, second = (self.words.words(tokens.truncated(end)) for tokens, end in zip((a, b), ends, strict=True))
         return textrank_similarity(concatenated(first, second))
 
 
@@ -112,8 +190,8 @@ class SubtopicViews(Selection):
         else:
             clusters = self.clusters(a, b)
         lengths = np.diff(a.sentence_offsets[: len(clusters.a) + 1]), np.diff(b.sentence_offsets[: len(clusters.b) + 1])
-        sampler = ViewSampler(self.method, tokens=limit, seed=seed)
-        return [sampler.draw(clusters, (a.document.id, b.document.id), view, lengths) for view in views]
+        ids = a.document.id, b.document.id
+        return [draw_view(self.method, clusters, ids, view, lengths, limit, seed) for view in views]
 
     def clusters(self, a: Tokens, b: Tokens) -> Clusters:
         """The subtopics of a pair, cached."""
@@ -124,11 +202,6 @@ class SubtopicViews(Selection):
 
     def _key(self, a: Tokens, b: Tokens) -> bytes:
         return digest_of(a, self.sentences) + digest_of(b, self.sentences)
-
-
-def first_sentences(tokens: Tokens, limit: int | None) -> Tokens:
-    """A document truncated to its first `limit` sentences."""
-    return tokens.truncated(int(tokens.sentence_offsets[sentence_count(tokens, limit)]))
 
 
 @dataclass(frozen=True)
@@ -153,7 +226,12 @@ class ReorderedViews(Selection):
         """The sentences of the view that each epoch reads; `views` are epochs."""
         key = digest_of(a) + digest_of(b)
         if (order := self._recent.get(key)) is None:
-            order = self._recent[key] = self._order(a, b, limit, seed)
+            likelihood = np.zeros(POOL)
+            drawn = self.views.choose(a, b, limit, range(POOL), seed)
+            for side, document in enumerate((a, b)):
+                logs, counts = sentence_likelihoods(self.words, document)
+                likelihood += [logs[view[side]].sum() / max(1, counts[view[side]].sum()) for view in drawn]
+            order = self._recent[key] = np.argsort(-likelihood, kind="stable")  # the most likely first
         ids = hash_word(a.document.id), hash_word(b.document.id)
         ranks = [np.random.default_rng([seed, epoch, *ids]).integers(*self.part(epoch)) for epoch in views]
         return self.views.choose(a, b, limit, order[ranks].tolist(), seed)
@@ -164,13 +242,6 @@ class ReorderedViews(Selection):
         first = epoch * self.width // self.epochs
         return first, max(first + 1, (epoch + 1) * self.width // self.epochs)
 
-    def _order(self, a: Tokens, b: Tokens, limit: int, seed: int) -> Ints:
-        """The numbers of the pool's views, the most likely first."""
-        drawn = self.views.choose(a, b, limit, range(POOL), seed)
-        sides = [(sentence_likelihoods(self.words, a), 0), (sentence_likelihoods(self.words, b), 1)]
-        likelihood = [sum(_mean(*of_sentences, view[side]) for of_sentences, side in sides) for view in drawn]
-        return np.argsort(-np.array(likelihood), kind="stable")
-
 
 def sentence_likelihoods(words: TokenWords, document: Tokens) -> tuple[Floats, Ints]:
     """Of each sentence, the log likelihood of its words in the document's unigram model, and their number."""
@@ -178,7 +249,3 @@ def sentence_likelihoods(words: TokenWords, document: Tokens) -> tuple[Floats, I
     _, place, counts = np.unique(stream.ids, return_inverse=True, return_counts=True)
     total = np.concatenate([[0.0], np.log(counts / max(1, len(stream.ids)))[place].cumsum()])
     return np.diff(total[stream.offsets]), np.diff(stream.offsets)
-
-
-def _mean(likelihoods: Floats, lengths: Ints, sentences: Ints) -> float:
-    return float(likelihoods[sentences].sum() / max(1, lengths[sentences].sum()))

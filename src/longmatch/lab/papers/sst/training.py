@@ -23,19 +23,17 @@ from longmatch.lab.baselines.cross.selection import CrossBatch, PairLayout
 from longmatch.lab.baselines.cross.training import CrossRecipe, CrossSettings, LabelledRows
 from longmatch.lab.losses import info_nce_loss
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE
-from longmatch.lab.papers.sst.encoder import ClusteringKind, SstModel
-from longmatch.lab.papers.sst.matcher import CLUSTERS
-from longmatch.lab.papers.sst.network import AdaptiveClustering
+from longmatch.lab.papers.sst.matcher import CLUSTERS, ClusteringKind, SstModel
+from longmatch.lab.papers.sst.network import AdaptiveClustering, FirstSentenceVectors
 from longmatch.lab.papers.sst.selection import (
     BATCH_PAIRS,
     CACHED_PAIRS,
     POOL,
     NetworkClustering,
     ReorderedViews,
+    SamplingMethod,
     SubtopicViews,
 )
-from longmatch.lab.papers.sst.vectors import FirstSentenceVectors
-from longmatch.lab.papers.sst.views import SamplingMethod
 from longmatch.lab.training.bi_encoder_recipe import cached_backward
 from longmatch.lab.training.callbacks import RunSchedule
 from longmatch.lab.training.data.training_data import TrainingData
@@ -132,19 +130,18 @@ class SstRecipe(CrossRecipe):
         def stored_vectors(documents: Sequence[Tokens]) -> list[Vectors]:
             return [vectors[tokenised.tokens.number(tokens.document.id)] for tokens in documents]
 
-        views = SubtopicViews(
-            NetworkClustering(self.network, stored_vectors), self.options.sampling, self.options.sentences
-        )
+        clustering = NetworkClustering(self.network, stored_vectors)
+        views = SubtopicViews(clustering, self.options.sampling, self.options.sentences)
         self.layout = replace(self.layout, selection=views)
         if self.network.model.device.type != "cpu":
-            self._prepare_pairs(views)
+            self.prepare_pairs(views)
         for model in (self.network.model, backbone.model):
             torch.nn.Module.to(model, "cpu")
 
-    def _prepare_pairs(self, views: SubtopicViews) -> None:
+    def prepare_pairs(self, views: SubtopicViews) -> None:
         """Find the subtopics of the validation and training pairs, in both orders where they are exchanged."""
-        held_out = self._tokens(self.held_out, validation_rows(self.held_out, self.options.validation_pairs))
-        training = self._tokens(self.pairs, self._rows)
+        held_out = self.token_pairs(self.held_out, validation_rows(self.held_out, self.options.validation_pairs))
+        training = self.token_pairs(self.pairs, self._rows)
         orders = ([(a, b), (b, a)] if self.options.swap else [(a, b)] for a, b in training)
         pairs = islice(chain(held_out, chain.from_iterable(orders)), CACHED_PAIRS)
         while some := list(islice(pairs, BATCH_PAIRS)):

@@ -47,9 +47,9 @@ class Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx, qkv, backend, offsets, longest):
         torch.manual_seed(1)
-        ctx.saved = qkv, *backend.forward(qkv, offsets, longest, 0.3)
+        ctx.saved = qkv, backend.forward(qkv, offsets, longest, 0.3)
         ctx.rest = backend, offsets, longest
-        return ctx.saved[1]
+        return ctx.saved[1][0]
 
     @staticmethod
     def backward(ctx, grad):
