@@ -36,9 +36,9 @@ from rich.table import Table
 from benchmarks.common import in_own_process, spread_documents
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.engine import row_cosines
 from longmatch.encoders.hardware import limit_threads
 from longmatch.encoders.pretrained import default_folder
-from longmatch.encoders.selection import row_cosines
 from longmatch.matching.sentence_vectors import sentence_vectors
 from longmatch.units import chunks, sentences, tokenize
 

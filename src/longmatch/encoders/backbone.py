@@ -10,7 +10,18 @@ from tokenizers import Tokenizer
 
 from longmatch.addresses import TORCH_BACKBONE, resolve
 from longmatch.encoders import openvino
-from longmatch.encoders.engine import Engine, EngineName, EnginePrecision, Ints, Vectors, lengths_of
+from longmatch.encoders.engine import (
+    ENGINES,
+    PRECISIONS,
+    Engine,
+    EngineName,
+    EnginePrecision,
+    Ints,
+    Vectors,
+    from_environment,
+    lengths_of,
+    probe_pieces,
+)
 from longmatch.encoders.graph import UnsupportedArchitecture
 from longmatch.encoders.hardware import may_have_gpu, torch_is_installed
 from longmatch.encoders.multilingual import (
@@ -33,7 +44,6 @@ from longmatch.encoders.pretrained import (
     place_of,
     read_pooling,
 )
-from longmatch.encoders.selection import ENGINES, PRECISIONS, from_environment, probe_pieces
 from longmatch.encoders.tokenizer import read_tokenizer
 from longmatch.errors import LongmatchError
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.encoders.openvino import POOLINGS, load_openvino, operations, unit_vectors
+from longmatch.encoders.openvino import POOLINGS, input_nodes, integers, load_openvino, operations, unit_vectors
 from longmatch.encoders.weights import as_float32
 from longmatch.errors import LongmatchError
 
@@ -199,8 +199,8 @@ class _GraphBuilder:
         self._first, self._positions = first_position(config), max_positions(config)
 
     def model(self, pooling: str) -> Any:
-        ids, mask = self._input("ids"), self._input("mask")
-        tokens = self._op.gather(self._op.shape_of(ids), self._integers(1), self._integers(0))  # (1)
+        ids, mask = input_nodes()
+        tokens = self._op.gather(self._op.shape_of(ids), integers(1), integers(0))  # (1)
         is_token = self._op.convert(mask, np.float32)  # (pieces, tokens)
         states = self._embeddings(ids, tokens)
         bias = self._bias(is_token, tokens)
@@ -216,7 +216,7 @@ class _GraphBuilder:
         positions = self._weights["embeddings.position_embeddings.weight"][self._first :]
         if self._names.token_types:
             positions = positions + self._weights[self._names.token_types][0]  # all tokens are of the first type
-        start, step, rows = self._integers(0), self._integers(1), self._integers(0)
+        start, step, rows = integers(0), integers(1), integers(0)
         places = self._op.slice(self._constant(positions), start, tokens, step, rows)
         states = self._norm(self._op.gather(self._constant(words), ids, rows) + places, "embeddings.LayerNorm")
         if self._names.projection and words.shape[1] != self._width:
@@ -225,26 +225,26 @@ class _GraphBuilder:
 
     def _bias(self, is_token: Node, tokens: Node) -> Node:
         """What is added to the attention scores: (pieces, 1, 1, tokens), or (pieces, heads, tokens, tokens)."""
-        bias = self._op.unsqueeze((is_token - self._number(1)) * self._number(MASKED), self._integers(1, 2))
+        bias = self._op.unsqueeze((is_token - self._number(1)) * self._number(MASKED), integers(1, 2))
         if not self._names.relative_bias:
             return bias
         distances = np.arange(1 - self._positions, self._positions)
         by_distance = self._weights[self._names.relative_bias][_distance_buckets(distances)].T  # (heads, distances)
         places = self._op.range(self._integer(0), self._op.squeeze(tokens), self._integer(1), "i64")
-        between = self._op.unsqueeze(places, self._integers(0)) - self._op.unsqueeze(places, self._integers(1))
+        between = self._op.unsqueeze(places, integers(0)) - self._op.unsqueeze(places, integers(1))
         table = self._constant(np.ascontiguousarray(by_distance))
-        return bias + self._op.gather(table, between + self._integer(self._positions - 1), self._integers(1))
+        return bias + self._op.gather(table, between + self._integer(self._positions - 1), integers(1))
 
     def _layer(self, states: Node, bias: Node, layer: str) -> Node:
         names, width = self._names, self._width // self._heads
-        split, swap = self._integers(0, 0, self._heads, width), self._integers(0, 2, 1, 3)
+        split, swap = integers(0, 0, self._heads, width), integers(0, 2, 1, 3)
         query, key, value = (  # (pieces, heads, tokens, width of a head)
             self._op.transpose(self._op.reshape(self._linear(states, layer + name), split, True), swap)
             for name in (names.query, names.key, names.value)
         )
         scores = self._op.matmul(query, key, False, True) * self._number(width**-0.5) + bias
         mixed = self._op.matmul(self._op.softmax(scores, -1), value, False, False)
-        joined = self._op.reshape(self._op.transpose(mixed, swap), self._integers(0, 0, self._width), True)
+        joined = self._op.reshape(self._op.transpose(mixed, swap), integers(0, 0, self._width), True)
         attended = self._linear(joined, layer + names.attention_output)
         states = self._norm(attended + states, layer + names.attention_norm)
         operation, *arguments = self._activation
@@ -264,13 +264,8 @@ class _GraphBuilder:
         return total
 
     def _norm(self, states: Node, name: str) -> Node:
-        scaled = self._op.mvn(states, self._integers(-1), True, self._epsilon, "inside_sqrt")
+        scaled = self._op.mvn(states, integers(-1), True, self._epsilon, "inside_sqrt")
         return scaled * self._constant(self._weights[f"{name}.weight"]) + self._constant(self._weights[f"{name}.bias"])
-
-    def _input(self, name: str) -> Node:
-        node = self._op.parameter([-1, -1], np.int64, name)
-        node.output(0).set_names({name})
-        return node
 
     def _constant(self, array: Floats) -> Node:
         return self._op.constant(array, shared_memory=array.flags.writeable)  # OpenVINO shares no read-only memory
@@ -280,9 +275,6 @@ class _GraphBuilder:
 
     def _integer(self, value: int) -> Node:
         return self._op.constant(np.int64(value))
-
-    def _integers(self, *values: int) -> Node:
-        return self._op.constant(np.array(values, np.int64))
 
 
 def _distance_buckets(distances: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -8,7 +8,7 @@ come with the package of the extra `languages`; the graph made of them here runs
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,9 @@ from tokenizers import Regex, Tokenizer, normalizers
 from tokenizers.models import Unigram
 from tokenizers.pre_tokenizers import Metaspace
 
-from longmatch.encoders.engine import Engine, EnginePrecision, Vectors
-from longmatch.encoders.openvino import OpenvinoEngine, load_openvino, normalised, operations
+from longmatch.encoders.engine import Engine, EnginePrecision, Vectors, fastest_engine
+from longmatch.encoders.openvino import OpenvinoEngine, input_nodes, integers, load_openvino, normalised, operations
 from longmatch.encoders.pretrained import remembered_digest
-from longmatch.encoders.selection import fastest_engine
 from longmatch.errors import LongmatchError
 
 MULTILINGUAL = "multilingual"
@@ -81,10 +80,7 @@ class MultilingualNetwork:
     def engine(self, pooling: str, precision: EnginePrecision | None, probe: Callable[[Engine], Vectors]) -> Engine:
         """An engine in that precision; by default in the fastest that gives the same vectors of the probes."""
         digest = f"{self.digest}-{remembered_digest(Path(__file__))[:8]}"
-
-        def make(chosen: EnginePrecision) -> Engine:
-            return OpenvinoEngine(multilingual_graph, digest, POSITIONS, chosen)
-
+        make = partial(OpenvinoEngine, multilingual_graph, digest, POSITIONS)
         return make(precision) if precision else fastest_engine(make, digest, probe)
 
 
@@ -103,13 +99,11 @@ class _Graph:
 
     def model(self) -> Any:
         op = self.op
-        ids, mask = (op.parameter([-1, -1], np.int64, name=name) for name in ("ids", "mask"))
-        for node in (ids, mask):
-            node.output(0).set_names({node.get_friendly_name()})
-        inside = op.unsqueeze(op.convert(mask, np.float32), _numbers(op, 2))  # (pieces, tokens, 1)
+        ids, mask = input_nodes()
+        inside = op.unsqueeze(op.convert(mask, np.float32), integers(2))  # (pieces, tokens, 1)
         features = self._features(ids, inside)
-        count = op.reduce_sum(inside, _numbers(op, 1), False)  # (pieces, 1)
-        total = op.reduce_sum(features * inside, _numbers(op, 1), False)  # (pieces, 1280)
+        count = op.reduce_sum(inside, integers(1), False)  # (pieces, 1)
+        total = op.reduce_sum(features * inside, integers(1), False)  # (pieces, 1280)
         mean = (self._product(total, "cnn_W") + count * self._constant("cnn_b")) / op.sqrt(count)
         first = op.relu(self._product(mean, "d0"))
         second = op.relu(self._product(mean, "p1") + self._product(first, "d1"))
@@ -126,7 +120,7 @@ class _Graph:
             table[chunk::CHUNKS] = self.weights[f"q{chunk + 1}"]
         axis, chunk_of = op.constant(np.int64(0)), op.mod(ids, op.constant(np.int64(CHUNKS)))
         factor, low = (
-            op.unsqueeze(op.gather(self._constant(name), chunk_of, axis), _numbers(op, 2)) for name in ("scale", "lo")
+            op.unsqueeze(op.gather(self._constant(name), chunk_of, axis), integers(2)) for name in ("scale", "lo")
         )
         embedded = op.convert(op.gather(op.constant(table), ids, axis), np.float32) * factor + low
         projection = np.concatenate([self.weights[f"proj{n}"] for n, _ in SPANS], axis=1)
@@ -144,11 +138,11 @@ class _Graph:
         """Two residual convolutions; beyond its ends a piece has zeros."""
         op = self.op
         for layer in (1, 2):
-            pads = (_numbers(op, 0, before, 0), _numbers(op, 0, span - 1 - before, 0))
+            pads = (integers(0, before, 0), integers(0, span - 1 - before, 0))
             padded = op.pad(states, *pads, "constant", op.constant(np.float32(0)))
             end = [first - span + 1 or np.iinfo(np.int64).max for first in range(span)]
             steps = (
-                op.slice(padded, _numbers(op, first), _numbers(op, end[first]), _numbers(op, 1), _numbers(op, 1))
+                op.slice(padded, integers(first), integers(end[first]), integers(1), integers(1))
                 for first in range(span)
             )
             window = op.concat(list(steps), 2)
@@ -157,17 +151,13 @@ class _Graph:
         return states
 
     def _norm(self, states: Node, scale: Node, shift: Node) -> Node:
-        return self.op.mvn(states, _numbers(self.op, -1), True, self.eps, "inside_sqrt") * scale + shift
+        return self.op.mvn(states, integers(-1), True, self.eps, "inside_sqrt") * scale + shift
 
     def _product(self, states: Node, name: str) -> Node:
         return self.op.matmul(states, self._constant(name), False, False)
 
     def _constant(self, name: str) -> Node:
         return self.op.constant(np.ascontiguousarray(self.weights[name], np.float32))
-
-
-def _numbers(op: Any, *numbers: int) -> Node:
-    return op.constant(np.array(numbers, np.int64))
 
 
 def read_sentencepiece(path: Path) -> Tokenizer:

@@ -124,19 +124,32 @@ def compiled_graph(build: Callable[[], Any], digest: str, precision: EnginePreci
     return COMPILED[name]
 
 
+def integers(*values: int) -> Node:
+    """A constant list of numbers, such as axes."""
+    return operations().constant(np.array(values, np.int64))
+
+
+def input_nodes() -> tuple[Node, Node]:
+    """The inputs of every graph, `ids` and `mask`: (pieces, tokens), the mask 1 for tokens and 0 for padding."""
+    ids, mask = (operations().parameter([-1, -1], np.int64, name) for name in ("ids", "mask"))
+    ids.output(0).set_names({"ids"})
+    mask.output(0).set_names({"mask"})
+    return ids, mask
+
+
 def unit_vectors(states: Node, mask: Node, pooling: str) -> Node:
     """(pieces, tokens, width) and the mask (pieces, tokens), 1 for tokens -> (pieces, width), each of length 1."""
     op = operations()
     is_token = op.convert(mask, np.float32)
     if pooling == "cls":
-        pooled = op.gather(states, op.constant(np.int64(0)), _axis(op, 1))
+        pooled = op.gather(states, op.constant(np.int64(0)), integers(1))
     elif pooling == "max":
-        inside = op.unsqueeze(op.convert(is_token, bool), _axis(op, 2))
-        pooled = op.reduce_max(op.select(inside, states, op.constant(LOWEST)), _axis(op, 1))
+        inside = op.unsqueeze(op.convert(is_token, bool), integers(2))
+        pooled = op.reduce_max(op.select(inside, states, op.constant(LOWEST)), integers(1))
     else:
-        count = op.reduce_sum(is_token, _axis(op, 1), True)
-        share = op.unsqueeze(is_token / op.maximum(count, op.constant(np.float32(1))), _axis(op, 2))
-        pooled = op.reduce_sum(op.multiply(states, share), _axis(op, 1))  # a product of matrices rounds to bfloat16
+        count = op.reduce_sum(is_token, integers(1), True)
+        share = op.unsqueeze(is_token / op.maximum(count, op.constant(np.float32(1))), integers(2))
+        pooled = op.reduce_sum(op.multiply(states, share), integers(1))  # a product of matrices rounds to bfloat16
     return normalised(pooled)
 
 
@@ -144,11 +157,7 @@ def normalised(vectors: Node) -> Node:
     """Vectors (pieces, width) at length 1, as the output `vectors`."""
     op = operations()
     # Written out, because OpenVINO then keeps it in float32 where the rest is bfloat16.
-    square = op.reduce_sum(vectors * vectors, _axis(op, 1), True)
+    square = op.reduce_sum(vectors * vectors, integers(1), True)
     found = vectors / op.sqrt(op.maximum(square, op.constant(np.float32(1e-24))))
     found.output(0).set_names({"vectors"})
     return found
-
-
-def _axis(op: Any, number: int) -> Node:
-    return op.constant(np.array([number], np.int64))

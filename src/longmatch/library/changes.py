@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
-from longmatch.default.encoding import Encoding
 from longmatch.documents.checks import is_gone
 from longmatch.documents.formats import suffix_of
 from longmatch.documents.unique_names import UniqueNames
@@ -200,18 +199,16 @@ def rename_documents(writer: Writer, renames: Sequence[Rename]) -> None:
     for start in range(0, len(moved), BATCH):
         batch = moved[start : start + BATCH]
         rows = {row.id: row for row in writer.store.fetch([old for old, _, _ in batch], ENCODING_COLUMNS)}
-        encodings = [_renamed(rows[old].encoding(), new, rename, writer) for old, new, rename in batch]
+        encodings = []
+        for old, new, rename in batch:
+            encoding = rows[old].encoding()
+            document, title = replace(encoding.document, id=new, source=rename.file.source), encoding.title_vector
+            if document.title in _names(rename.before):  # without a title it is called by its name, also by the new one
+                document = replace(document, title=rename.file.id)
+                title = None if title is None else title_vectors([document.title], writer.matcher().backbone)[0]
+            sentences = replace(encoding.sentences, document=document)
+            encodings.append(replace(encoding, sentences=sentences, title_vector=title))
         writer.put(to_table(encodings, writer.store.model.vectors))
         writer.remove([old for old, new, _ in batch if old != new])
     writer.store.put_files([rename.file.record([]) for rename in renames])
     writer.store.delete_files([rename.before for rename in renames])
-
-
-def _renamed(encoding: Encoding, id: str, rename: Rename, writer: Writer) -> Encoding:
-    """A document that has no title is called by its name, also by its new one."""
-    document = replace(encoding.document, id=id, source=rename.file.source)
-    title = encoding.title_vector
-    if document.title in _names(rename.before):
-        document = replace(document, title=rename.file.id)
-        title = None if title is None else title_vectors([document.title], writer.matcher().backbone)[0]
-    return replace(encoding, sentences=replace(encoding.sentences, document=document), title_vector=title)

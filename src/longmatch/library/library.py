@@ -193,7 +193,7 @@ class Library:
             "documents": len(words),
             "words": int(words.sum()),
             "model": model.name,
-            "backbone": model.backbone_label,
+            "backbone": f"{model.backbone} with the change {model.change}" if model.change else model.backbone,
             "computes": model.computes,
             "vectors": model.vectors,
             "schema": model.schema,

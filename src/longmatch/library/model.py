@@ -56,11 +56,6 @@ class LibraryModel:
         )
 
     @property
-    def backbone_label(self) -> str:
-        """The backbone, and its low-rank change if it has one."""
-        return f"{self.backbone} with the change {self.change}" if self.change else self.backbone
-
-    @property
     def languages(self) -> frozenset[str] | None:
         """The languages the backbone was trained on, as two-letter codes; None if unknown."""
         return known_languages(self.backbone)

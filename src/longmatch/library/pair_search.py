@@ -18,10 +18,9 @@ from longmatch.default.calibration import IN_LIKENESS
 from longmatch.default.comparison import Comparison, Query
 from longmatch.default.rarity import Language, no_verdict
 from longmatch.default.sides import similarities
-from longmatch.lexical.terms import KINDS, Ints, Kind, lookup
+from longmatch.lexical.terms import KINDS, Kind, lookup
 from longmatch.lexical.weights import QueryTerms
-from longmatch.library.index.documents import language_code
-from longmatch.library.index.index import Index
+from longmatch.library.index.index import Index, language_code
 from longmatch.library.index.segment import Segment
 from longmatch.library.search.candidates import Nearest, Scope, highest
 from longmatch.library.search.encode import indexed_query
@@ -149,37 +148,31 @@ def nearest_documents(
     Each is one product per block of queries. Only the rarer terms are looked up, so the work grows with the collection,
     not with its square. Document vectors are multiplied with all others, or looked up in the approximate index.
     """
+    import scipy.sparse as sp
+
     ids: list[set[str]] = [set() for _ in queries]
     roster = index.roster
     for kind in KINDS:
         terms = [query.terms[kind] for query in queries]
-        for near, best in zip(ids, nearest_by_terms(kind, terms, index, count + 1), strict=True):
-            near.update(str(roster.ids[i]) for i in best)
+        parts = [_cosines(kind, terms, segment) for segment in index.segments if len(segment)]
+        if not parts:
+            continue
+        cosines = sp.hstack(parts, format="csr")
+        for near, (start, end) in zip(ids, pairwise(cosines.indptr.tolist()), strict=True):
+            live = roster.live[cosines.indices[start:end]]
+            rows, values = cosines.indices[start:end][live], cosines.data[start:end][live]
+            best = rows[highest(values, count + 1, roster.ids[rows].__getitem__)]
+            near.update(str(id) for id in roster.ids[best])
     vectors = np.stack([query.vector for query in queries])
     if nearest is not None:
         by_vector = [[id for id in nearest(vector, count + 1) if scope.covers(id, index)] for vector in vectors]
     else:
-        cosines = np.concatenate([s["means"] @ vectors.T for s in index.segments if len(s)])[scope.rows]
-        by_vector = [scope.names(highest(column, count + 1, scope.name)) for column in cosines.T]
+        products = np.concatenate([s["means"] @ vectors.T for s in index.segments if len(s)])[scope.rows]
+        by_vector = [scope.names(highest(column, count + 1, scope.name)) for column in products.T]
     for near, best_ids, query in zip(ids, by_vector, queries, strict=True):
         near.update(best_ids)
         near.discard(query.id)
     return ids
-
-
-def nearest_by_terms(kind: Kind, queries: Sequence[QueryTerms], index: Index, count: int) -> list[Ints]:
-    """The rows of the index with the largest cosine; fewer where fewer share a term."""
-    parts = [_cosines(kind, queries, segment) for segment in index.segments if len(segment)]
-    if not parts:
-        return [np.empty(0, dtype=np.int64) for _ in queries]
-    import scipy.sparse as sp
-
-    cosines, roster, found = sp.hstack(parts, format="csr"), index.roster, []
-    for start, end in pairwise(cosines.indptr.tolist()):
-        live = roster.live[cosines.indices[start:end]]
-        rows, values = cosines.indices[start:end][live], cosines.data[start:end][live]
-        found.append(rows[highest(values, count, roster.ids[rows].__getitem__)])
-    return found
 
 
 def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> Any:

@@ -75,11 +75,6 @@ class RowCache(Generic[K]):
         self._lock = Lock()
 
     @property
-    def held_bytes(self) -> float:
-        """How much is kept."""
-        return self._rows.currsize
-
-    @property
     def is_full(self) -> bool:
         """Whether what is kept next may displace what is kept now."""
         return self._rows.currsize > 0.9 * self._rows.maxsize

@@ -20,7 +20,6 @@ from longmatch.library.search.candidates import highest
 from longmatch.library.search.explain import same_documents
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
-from longmatch.matching.hits import SameDocument
 from longmatch.ragged import Floats
 from longmatch.reuse.reuse import REUSE_SHARE, REUSE_WORDS, Reuse, reuse_of
 from longmatch.reuse.words import CJK, PER_WORD, Vocabulary, Words, running_words, shingles
@@ -235,23 +234,11 @@ def same_text_remarks(searcher: Searcher, added: Sequence[str]) -> list[str]:
     """Sentences on the documents added whose text another document of the library holds, or a version of it."""
     if len(added) > MOST_CHECKED:
         return []
-    reported: set[frozenset[str]] = set()
-    sentences = []
-    for id, other in _same(searcher, added):
-        if frozenset((id, other.id)) not in reported:
-            reported.add(frozenset((id, other.id)))
-            sentences.append(f"{id} {RELATIONS[other.relation]} {other.id}.")
-    more = len(sentences) - LISTED
-    others = f"{more:,} more {'is' if more == 1 else 'are'} in the library twice; longmatch pairs lists them."
-    return sentences[:LISTED] + ([others] if more > 0 else [])
-
-
-def _same(searcher: Searcher, added: Sequence[str]) -> Iterator[tuple[str, SameDocument]]:
-    """A document added and the nearest other that holds its text, a copy rather than a version."""
     index, ids = searcher.index, searcher.scope().ids
     place = {id: number for number, id in enumerate(ids)}
     known = [id for id in added if id in place]  # another process may have removed some
     means = index.live_column("means") if known else np.zeros((0, 0))
+    reported: dict[frozenset[str], str] = {}
     for start in range(0, len(known), COMPARED_TOGETHER):
         block = known[start : start + COMPARED_TOGETHER]
         cosines = means @ means[[place[id] for id in block]].T  # (documents, block)
@@ -263,4 +250,10 @@ def _same(searcher: Searcher, added: Sequence[str]) -> Iterator[tuple[str, SameD
             if id in encodings:
                 candidates = [encodings[other] for other in near if other in encodings]
                 same = sorted(same_documents(encodings[id], candidates), key=lambda one: one.relation)
-                yield from ((id, other) for other in same[:1])
+                for best in same[:1]:  # the nearest, a copy rather than a version
+                    sentence = f"{id} {RELATIONS[best.relation]} {best.id}."
+                    reported.setdefault(frozenset((id, best.id)), sentence)
+    sentences = list(reported.values())
+    more = len(sentences) - LISTED
+    others = f"{more:,} more {'is' if more == 1 else 'are'} in the library twice; longmatch pairs lists them."
+    return sentences[:LISTED] + ([others] if more > 0 else [])

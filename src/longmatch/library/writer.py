@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 import pyarrow as pa
 from filelock import FileLock, Timeout
@@ -153,24 +152,6 @@ def write_lock(
         lock.release()
 
 
-@contextmanager
-def try_write_lock(folder: Path) -> Iterator[Literal["locked", "busy", "forbidden"]]:
-    """Hold the lock if no other process has it and the folder can be written."""
-    lock = FileLock(folder / LOCK, thread_local=False)
-    state: Literal["locked", "busy", "forbidden"] = "locked"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
-    except Timeout:
-        state = "busy"
-    except OSError:
-        state = "forbidden"
-    try:
-        yield state
-    finally:
-        lock.release()  # nothing where it is not held
-
-
 @dataclass(frozen=True)
 class CurrentIndex:
     """The index of a store, in a folder of the library."""
@@ -206,16 +187,20 @@ class CurrentIndex:
             self.store.refresh()
         if index.version == self.store.version and not index.is_stale:
             return index
-        with try_write_lock(self.folder) as lock:
-            if lock == "busy" and index.segments:
-                return index  # as far as the other process has come
-            if lock == "locked":
+        lock = FileLock(self.folder / LOCK, thread_local=False)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with lock.acquire(timeout=0):
                 with suppress(LibraryError):
                     self.store.tidy(vectors=False)  # a writer that was killed left no full-text index
-                with suppress(OSError):  # a full disk, for example
-                    index = self.updated()
-                    index.save(self.store.version)
-                    return index
+                index = self.updated()
+                index.save(self.store.version)
+                return index
+        except Timeout:
+            if index.segments:
+                return index  # as far as the other process has come
+        except OSError:  # it cannot be written, or the disk is full
+            pass
         index = self.open()
         index.scratch = TemporaryDirectory(prefix="longmatch-")
         index.folder, index.keeps_records = Path(index.scratch.name), False

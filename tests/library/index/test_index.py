@@ -18,8 +18,7 @@ from longmatch.lexical.terms import KINDS, Counts, Kind
 from longmatch.lexical.weights import Frequencies, QueryTerms
 from longmatch.library.index.index import FORMAT, Index
 from longmatch.library.index.records import record_files
-from longmatch.library.index.segment import DTYPES, TITLE_WORDS, take_runs, write_array
-from longmatch.library.index.terms import Occurrences
+from longmatch.library.index.segment import DTYPES, TITLE_WORDS, Occurrences, take_runs, write_array
 from longmatch.library.library import Library
 from longmatch.library.rows import ENCODING_COLUMNS
 from longmatch.library.settings import LibrarySettings
@@ -171,12 +170,16 @@ def test_a_reader_goes_on_when_a_writer_joins_commits_and_drops_old_ones(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_postings_give_the_same_cosines_in_small_and_large_segments(library: Library, texts: Path, kind: Kind) -> None:
+def test_postings_give_the_same_cosines_in_small_and_large_segments(
+    library: Library, texts: Path, monkeypatch: pytest.MonkeyPatch, kind: Kind
+) -> None:
     library.add(texts)
     index = library.searcher().index
     query = QueryTerms.of(index.select(["d003.txt"]).counts(kind), index.rarity.idf(kind))
     (segment,) = index.segments
-    small, large = (segment.scores(kind, query, is_large) for is_large in (False, True))
+    small = segment.scores(kind, query)
+    monkeypatch.setattr("longmatch.library.index.segment.MANY", 1)
+    large = segment.scores(kind, query)
     assert large == pytest.approx(small, rel=1e-5, abs=1e-6)
     assert small.max() == pytest.approx(1.0, rel=1e-3)  # with the query itself
 

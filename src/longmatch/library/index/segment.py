@@ -5,6 +5,7 @@ A removal is a segment without documents and with negative frequencies, so that 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,10 +17,9 @@ from longmatch.default.encoding import Encoding
 from longmatch.lexical.mentions import TITLE_TERMS
 from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, lookup
-from longmatch.lexical.weights import Frequencies, Postings, QueryTerms
+from longmatch.lexical.weights import Frequencies, Postings, QueryTerms, log_tf
 from longmatch.library.checksums import checksum, from_checked_json, to_checked_json
 from longmatch.library.index.records import FIELDS, Record, file_name, link, record_files
-from longmatch.library.index.terms import Occurrences
 from longmatch.ragged import Floats, offsets_of, ranges
 
 Array = npt.NDArray[Any]
@@ -57,6 +57,48 @@ PER_DOCUMENT = (*VECTORS, "titles", "languages", "lengths", "familiar", "known",
 MANY = 10_000  # documents: from there on SciPy, which sums postings four times as fast, is worth the time to load it
 SMALL = 1 << 16  # bytes
 LONG_RUN = 100  # entries: longer runs are copied faster one by one than by the positions of all their entries
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """How often each document holds each of its terms: three columns, sorted by document, then term."""
+
+    documents: int
+    document: Ints
+    term: Hashes
+    count: Ints
+
+    @staticmethod
+    def of(counts: Sequence[Counts]) -> "Occurrences":
+        """Of some documents' counts."""
+        document = np.repeat(np.arange(len(counts)), [len(c.ids) for c in counts])
+        terms = np.concatenate([c.ids for c in counts]) if counts else np.empty(0, np.uint64)
+        numbers = np.concatenate([c.counts for c in counts]) if counts else np.empty(0, np.int64)
+        return Occurrences(len(counts), document, terms, numbers)
+
+    @cached_property
+    def distinct(self) -> tuple[Hashes, Ints]:
+        """The distinct terms of all documents, ascending, and the position of each row's term among them."""
+        terms, position = np.unique(self.term, return_inverse=True)
+        return terms, position
+
+    @property
+    def frequency(self) -> Floats:
+        """1 + ln tf."""
+        return log_tf(self.count)
+
+    def norms(self, idf: Floats) -> Floats:
+        """The length of each document's vector of TF-IDF weights; `idf` is that of each row's term."""
+        return np.sqrt(np.bincount(self.document, (self.frequency * idf) ** 2, self.documents))
+
+    def heaviest(self, idf: Floats, most: int) -> npt.NDArray[np.bool_]:
+        """Which rows are among the `most` of their document with the largest weight; ties go to the smaller hash."""
+        order = np.lexsort((self.term, -(self.frequency * idf), self.document))
+        starts = np.searchsorted(self.document, np.arange(self.documents))
+        rank = np.arange(len(order)) - starts[self.document[order]]
+        kept = np.zeros(len(order), dtype=bool)
+        kept[order[rank < most]] = True
+        return kept
 
 
 @dataclass(frozen=True)
@@ -154,16 +196,13 @@ class Segment:
             Counts(self[f"{kind}.terms"][held], counts), documents.astype(np.float64), background.astype(np.float64)
         )
 
-    def scores(self, kind: str, query: QueryTerms, is_large: bool | None = None) -> Floats:
-        """The cosine of a query with every document, from the documents' heaviest terms alone.
-
-        `is_large` says whether SciPy sums the postings; by default it does from MANY documents on.
-        """
+    def scores(self, kind: str, query: QueryTerms) -> Floats:
+        """The cosine of a query with every document, from the documents' heaviest terms alone."""
         position, present = lookup(self[f"{kind}.kept"], query.ids)
         if not present.any():
             return np.zeros(len(self))
         place, weights, norms = position[present], (query.idf * query.weights)[present], self[f"{kind}.norms"]
-        if len(self) >= MANY if is_large is None else is_large:
+        if len(self) >= MANY:
             mass = weights.astype(np.float32) @ self.postings(kind, place)
         else:
             first, last = self[f"{kind}.starts"][place], self[f"{kind}.starts"][place + 1]

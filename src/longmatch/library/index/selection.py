@@ -8,8 +8,7 @@ import numpy as np
 
 from longmatch.lexical.terms import Counts, Hashes, Ints, Kind
 from longmatch.lexical.weights import Frequencies, Postings
-from longmatch.library.index.segment import Array, Segment
-from longmatch.library.index.terms import Occurrences
+from longmatch.library.index.segment import Array, Occurrences, Segment
 from longmatch.ragged import Floats, offsets_of
 
 T = TypeVar("T")

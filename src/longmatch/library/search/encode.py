@@ -16,8 +16,7 @@ from longmatch.errors import ReadError
 from longmatch.lexical.terms import KINDS
 from longmatch.library.errors import unknown_query
 from longmatch.library.files import SourcePaths
-from longmatch.library.index.documents import language_code
-from longmatch.library.index.index import Index
+from longmatch.library.index.index import Index, language_code
 from longmatch.library.index.segment import TITLE_WORDS
 from longmatch.library.store import Store
 

@@ -13,10 +13,8 @@ from longmatch.default.rarity import Rarity
 from longmatch.default.sides import similarities
 from longmatch.lexical.terms import Hashes, Ints, lookup
 from longmatch.lexical.weights import Postings
-from longmatch.library.index.documents import language_code
-from longmatch.library.index.index import Index
-from longmatch.library.index.segment import TITLE_WORDS, Segment
-from longmatch.library.index.terms import Occurrences
+from longmatch.library.index.index import Index, language_code
+from longmatch.library.index.segment import TITLE_WORDS, Occurrences, Segment
 from longmatch.library.row_cache import StoredSentences
 from longmatch.library.store import Store
 from longmatch.matching.levels import (

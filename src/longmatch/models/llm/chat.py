@@ -117,8 +117,20 @@ class Chat:
         try:
             connection.request("POST", parts.path + (f"?{parts.query}" if parts.query else ""), body, headers)
             response = connection.getresponse()
-            self._check(response)
-            return _read(response, deadline)
+            if 200 <= (status := response.status) < 300:
+                return _read(response, deadline)
+            # the body of an error may quote the request, so only the status is reported
+            problem = f"status {status}, {responses.get(status, 'unknown')}"
+            if status in TRANSIENT or status >= 500:
+                wait = response.getheader("Retry-After", "").strip()
+                raise _Transient(problem, float(wait) if wait.isdecimal() else None)  # a date is not understood
+            if status in REJECTED:
+                raise RejectedRequest(problem)
+            checks = {401: KEY, 403: KEY, 404: f"{URL} and {MODEL}"}
+            raise LongmatchError(
+                f"The language model at {self.address.shown} cannot be asked ({problem}). "
+                f"Check {checks.get(status, URL)}."
+            )
         except ConnectionRefusedError:
             raise LongmatchError(
                 f"No language model is served at {self.address.shown}: the connection was refused. "
@@ -132,20 +144,6 @@ class Chat:
             raise _Transient(f"broke off: {type(error).__name__}") from None
         finally:
             connection.close()
-
-    def _check(self, response: HTTPResponse) -> None:
-        """The body of an error may quote the request, so only the status is reported."""
-        status, place = response.status, self.address.shown
-        if 200 <= status < 300:
-            return
-        problem = f"status {status}, {responses.get(status, 'unknown')}"
-        if status in TRANSIENT or status >= 500:
-            header = response.getheader("Retry-After", "").strip()
-            raise _Transient(problem, float(header) if header.isdecimal() else None)  # a date is not understood
-        if status in REJECTED:
-            raise RejectedRequest(problem)
-        advice = {401: f"Check {KEY}", 403: f"Check {KEY}", 404: f"Check {URL} and {MODEL}"}.get(status, f"Check {URL}")
-        raise LongmatchError(f"The language model at {place} cannot be asked ({problem}). {advice}.")
 
 
 def parse_reply(body: bytes) -> Reply:

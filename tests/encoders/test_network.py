@@ -14,7 +14,7 @@ from transformers import AutoModel
 
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.graph import UnsupportedArchitecture
-from longmatch.encoders.onnx import read_onnx
+from longmatch.encoders.network import read_onnx
 from longmatch.errors import LongmatchError
 
 PIECES = [np.arange(5, 15), np.arange(7, 40), np.array([9])]
