@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -88,15 +88,16 @@ class _Reader:
     """Reads one database."""
 
     def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
-        self._connection, self._storage = connection, folder / "storage"
+        self._rows, self._storage = connection.execute, folder / "storage"
         self._fields: dict[int, dict[str, str]] = defaultdict(dict)
         for item, name, value in self._rows(_VALUES):
             self._fields[item][name] = str(value)
-        self._authors = _grouped((item, _name(last, first)) for item, last, first in self._rows(_CREATORS))
+        names = ((item, [str(part or "").strip() for part in parts]) for item, *parts in self._rows(_CREATORS))
+        self._authors = _grouped((item, ", ".join(filter(None, parts))) for item, parts in names)
         self._types = dict(self._rows(_TYPES))
         self._tags = _grouped(self._rows(_TAGS))
-        names = _collection_names(self._rows(_COLLECTIONS))
-        placed = ((item, names.get(collection, "")) for item, collection in self._rows(_IN_COLLECTIONS))
+        paths = _collection_names(self._rows(_COLLECTIONS))
+        placed = ((item, paths.get(collection, "")) for item, collection in self._rows(_IN_COLLECTIONS))
         self._collections = _grouped(placed)
 
     def read(self) -> ZoteroFiles:
@@ -138,13 +139,6 @@ class _Reader:
         title = fields.get("title", "") if item != attachment else ""
         id = f"{path.parent.name}/{path.name}" if path.is_relative_to(self._storage) else f"{key}/{path.name}"
         return DescribedFile(path, id, " ".join(title.split()), metadata, self._storage)
-
-    def _rows(self, query: str) -> Iterator[tuple[Any, ...]]:
-        yield from self._connection.execute(query)
-
-
-def _name(last: str, first: str) -> str:
-    return ", ".join(part for part in (str(last or "").strip(), str(first or "").strip()) if part)
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[str]]:
