@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 
 from longmatch.addresses import TORCH_BACKBONE, resolve
 from longmatch.encoders import openvino
+from longmatch.encoders.checkpoint import read_tokenizer
 from longmatch.encoders.engine import (
     ENGINES,
     PRECISIONS,
@@ -44,7 +45,6 @@ from longmatch.encoders.pretrained import (
     place_of,
     read_pooling,
 )
-from longmatch.encoders.tokenizer import read_tokenizer
 from longmatch.errors import LongmatchError
 
 __all__ = ["Backbone", "Vectors"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from longmatch.encoders.checkpoint import as_float32
 from longmatch.encoders.openvino import POOLINGS, input_nodes, integers, load_openvino, operations, unit_vectors
-from longmatch.encoders.weights import as_float32
 from longmatch.errors import LongmatchError
 
 Node = Any  # of OpenVINO

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from longmatch.encoders.checkpoint import PARTS, WEIGHTS, read_weights, weight_files
 from longmatch.encoders.engine import Engine, EnginePrecision, Vectors, fastest_engine
 from longmatch.encoders.graph import ARCHITECTURES, UnsupportedArchitecture, build_graph, max_positions
 from longmatch.encoders.openvino import Node, OpenvinoEngine, load_openvino, operations, shared_core, unit_vectors
 from longmatch.encoders.pretrained import find_file, read_config, remembered_digest
-from longmatch.encoders.weights import PARTS, WEIGHTS, read_weights, weight_files
 from longmatch.errors import LongmatchError
 
 OUTPUTS = ("last_hidden_state", "token_embeddings")  # by the names that exporters give them

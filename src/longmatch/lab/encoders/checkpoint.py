@@ -10,9 +10,8 @@ import torch
 from torch import nn
 from transformers import CONFIG_MAPPING, AutoConfig, PretrainedConfig
 
+from longmatch.encoders.checkpoint import TOKENIZER, check_normalizer, weight_files
 from longmatch.encoders.pretrained import find_file, nested_settings, read_config
-from longmatch.encoders.tokenizer import TOKENIZER, check_normalizer
-from longmatch.encoders.weights import weight_files
 from longmatch.errors import LongmatchError
 
 ATTENTION = (None, "eager", "sdpa")  # of torch; every other name may stand for a kernel that is fetched

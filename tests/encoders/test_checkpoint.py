@@ -1,7 +1,8 @@
-"""A checkpoint's weights, in one file or in parts, of any precision."""
+"""A tokenizer may come from a stranger, and makes little text out of little; weights are of any precision."""
 
 import json
 import shutil
+from base64 import b64encode
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,40 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.weights import PARTS, WEIGHTS, as_float32, read_weights, weight_files
+from longmatch.encoders.checkpoint import PARTS, WEIGHTS, as_float32, read_tokenizer, read_weights, weight_files
 
+LONGER = {"type": "Replace", "pattern": {"String": "a"}, "content": "aaaaaaaa"}
+CHARSMAP = b64encode((8).to_bytes(4, "little") + bytes(8) + b"a" * 1_000 + b"\0").decode()
 PIECES = [np.arange(5, 15), np.arange(7, 40)]
+
+
+def with_normalizer(folder: Path, model: Path, normalizer: object) -> str:
+    settings = json.loads((model / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps(settings | {"normalizer": normalizer}))
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    "normalizer",
+    [
+        {"type": "Sequence", "normalizers": [LONGER] * 9},
+        {"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": [LONGER] * 3}] * 3},
+        {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "a" * 1_000}]},
+        {"type": "Precompiled", "precompiled_charsmap": CHARSMAP},
+    ],
+    ids=["replacements", "nested", "prepended", "precompiled"],
+)
+def test_a_normalizer_that_makes_much_text_out_of_little_is_refused(normalizer, tiny_bert, tmp_path):
+    with pytest.raises(ValueError, match=r"its normalizer may make [0-9,]+ characters out of one"):
+        read_tokenizer(with_normalizer(tmp_path, tiny_bert, normalizer))
+
+
+def test_ordinary_normalizers_are_read(tiny_bert, tmp_path):
+    spaces = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+    steps = [{"type": "NFKC"}, {"type": "Lowercase"}, spaces, {"type": "Prepend", "prepend": "▁"}]
+    place = with_normalizer(tmp_path, tiny_bert, {"type": "Sequence", "normalizers": steps})
+    (tmp_path / "tokenizer_config.json").write_bytes((tiny_bert / "tokenizer_config.json").read_bytes())
+    assert read_tokenizer(place)[0].normalizer.normalize_str("A  B") == "▁a b"
 
 
 def test_weights_in_parts_are_those_of_one_file(tiny_bert: Path, tmp_path: Path) -> None:
