@@ -24,6 +24,7 @@ class Model:
     stage: str = ""  # for a model that is trained for another: how the other takes it
     needs: Literal["", "lab", "sst"] = ""  # the extra to install; none where the core is enough
     reads_pairs: bool = False  # has to see both documents, so it re-ranks; others encode each document alone
+    calibrated: bool = False  # its score is a probability
     from_scratch: bool = False  # training starts from random weights by default, not from a backbone
     scorer: str = ""  # address of how an evaluation scores it; by default by what kind of matcher it is
     code: tuple[str, ...] = ()  # what its results depend on beside the folders of its classes: paths in the package

@@ -24,6 +24,7 @@ PRODUCT = (
         label="Default",
         summary="Words, phrases and the meaning of sentences, measured against chance.",
         rule="longmatch.default.matcher:HybridMatcher",
+        calibrated=True,
         scorer=f"{SCORING}.default:CorpusScorer",
         code=("lexical", "default/data/calibration.json", "lexical/data/frequencies.safetensors"),
     ),
