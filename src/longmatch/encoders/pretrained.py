@@ -143,15 +143,10 @@ def remembered_digest(path: Path) -> str:
     known = recall(CHECKSUMS, str(path))
     if isinstance(known, list) and known[:2] == state:
         return str(known[2])
-    digest = file_digest(path)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     remember(CHECKSUMS, str(path), [*state, digest])
     return digest
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 checksum of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def languages_of(name: str) -> frozenset[str] | None:

@@ -12,7 +12,6 @@ from longmatch.documents.document import Document, content_hash
 from longmatch.library.changes import Changes, IndexingSummary, Prune, rename_documents, renamed_files
 from longmatch.library.files import AnyFile, FileRead, SourcePaths, read_files, survey
 from longmatch.library.progress import OnProgress, Work
-from longmatch.library.settings import LibrarySettings
 from longmatch.matching.wording import language_remarks
 
 if TYPE_CHECKING:
@@ -50,11 +49,6 @@ class _Batch:
     removed: list[str] = field(default_factory=list)  # ids that a changed JSON Lines file no longer has
     characters: int = 0
     started: float = field(default_factory=time.monotonic)
-
-    def is_full(self, characters: float, settings: LibrarySettings) -> bool:
-        """Whether it has as many documents or characters as one commit takes, or was waiting long for files."""
-        is_old = bool(self.documents) and time.monotonic() - self.started >= settings.commit_seconds
-        return len(self.documents) >= settings.commit_documents or self.characters >= characters or is_old
 
 
 class IndexingRun:
@@ -110,7 +104,9 @@ class IndexingRun:
                 self.batch.characters += len(document.text)
                 self.work.add(len(document.text))
                 self.languages.add(document.language)
-            if self.batch.is_full(self.batch_characters, self.settings):
+            is_old = self.batch.documents and time.monotonic() - self.batch.started >= self.settings.commit_seconds
+            count, characters = len(self.batch.documents), self.batch.characters
+            if is_old or count >= self.settings.commit_documents or characters >= self.batch_characters:
                 self._submit()
         self.changes.summary.remarks += read.remarks
         record, removed = self.changes.finish_file(file, read.problems, unseen)
