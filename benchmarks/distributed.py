@@ -27,8 +27,8 @@ from longmatch.distributed.cluster import WorkerResources
 from longmatch.distributed.indexing import RayBackend
 from longmatch.documents.read import read_all
 from longmatch.lab.datasets.collection import DataFolder
+from longmatch.library.indexing import IndexingProgress
 from longmatch.library.library import Library
-from longmatch.library.progress import IndexingProgress
 
 ALIKE = 0.999  # cosine of a vector encoded in another batch, in bfloat16
 

@@ -14,7 +14,7 @@ from benchmarks.written.scanning import save_scan
 from longmatch.cli import progress
 from longmatch.cli.progress import Countdown, Waiting, shown_progress, stages
 from longmatch.documents import ocr
-from longmatch.library.progress import IndexingProgress
+from longmatch.library.indexing import IndexingProgress
 from tests import forked
 
 READING = IndexingProgress(2, 36, 0, 0, 1.0, 0.0, 0.1)

@@ -16,8 +16,8 @@ from longmatch.distributed.cluster import WorkerResources
 from longmatch.distributed.indexing import RayBackend
 from longmatch.distributed.journal import JOURNAL
 from longmatch.errors import LongmatchError
+from longmatch.library.indexing import IndexingProgress
 from longmatch.library.library import Library
-from longmatch.library.progress import IndexingProgress
 from tests.distributed.comparing import assert_equal, make_and_note
 from tests.library.tiny import made_up_text, write_texts
 

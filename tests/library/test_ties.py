@@ -13,7 +13,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
 from longmatch.library.library import Library
-from longmatch.library.pair_search import nearest_documents
+from longmatch.library.pairs import nearest_documents
 from longmatch.library.search.candidates import highest
 from longmatch.library.search.encode import indexed_query
 from longmatch.library.settings import LibrarySettings

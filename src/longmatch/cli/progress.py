@@ -20,7 +20,7 @@ from longmatch.cli.interrupt import orderly_interrupts
 from longmatch.cli.output import Terminal, warn
 
 if TYPE_CHECKING:
-    from longmatch.library.progress import IndexingProgress, OnProgress
+    from longmatch.library.indexing import IndexingProgress, OnProgress
     from longmatch.matching.matcher import Matcher
     from longmatch.matching.matcher import Progress as Report
 

@@ -21,7 +21,7 @@ from longmatch.documents.document import Document
 from longmatch.library.changes import Changes, IndexingSummary, Prune
 from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.files import AnyFile, SourcePaths, Survey, survey
-from longmatch.library.progress import OnProgress, Work
+from longmatch.library.indexing import OnProgress, Work
 from longmatch.library.writer import Writer
 
 if TYPE_CHECKING:

@@ -30,10 +30,9 @@ from longmatch.library.conditions import COLUMNS, parse
 from longmatch.library.errors import IndexingStopped, LibraryError, NotALibrary, check_count, similar_id
 from longmatch.library.files import DescribedFile, IndexedFiles, SourcePaths
 from longmatch.library.finding import Wanted, find_ids, left_out
-from longmatch.library.indexing import IndexingBackend, IndexingRun
+from longmatch.library.indexing import IndexingBackend, IndexingRun, OnProgress
 from longmatch.library.model import LibraryModel, background_digest
 from longmatch.library.pairs import SimilarPairs, find_pairs
-from longmatch.library.progress import OnProgress
 from longmatch.library.row_cache import RowCache
 from longmatch.library.rows import DOCUMENT_COLUMNS, VectorType
 from longmatch.library.search.encode import QueryEncoder, QueryLike, is_question
