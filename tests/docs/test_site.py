@@ -10,6 +10,8 @@ import pytest
 
 from tests.docs.pages import COPIED, DOCS, ROOT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:

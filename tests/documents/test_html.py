@@ -119,6 +119,7 @@ def test_entities_and_the_declared_encoding_are_understood(opened):
     assert kinds(opened("a.html", content)) == [("text", "Café — naïve “x” y.")]
 
 
+@pytest.mark.slow
 def test_a_page_of_unclosed_elements_nested_very_deep_is_read(opened):
     assert kinds(opened("a.html", "<div>a" * 50_000)) == [("text", "a")] * 50_000
 

@@ -133,6 +133,7 @@ def test_a_word_as_long_as_five_million_characters_is_read(opened):
     assert len(sentences(document)[0]) == 5_000_000 and len(document.title) < 200
 
 
+@pytest.mark.slow
 def test_five_megabytes_of_prose_in_one_line_are_one_paragraph(opened):
     document = opened("a.txt", "The bridge stood for many years. " * 150_000)
     assert len(document.paragraphs) == 1 and len(document.paragraphs[0].sentences) == 150_000

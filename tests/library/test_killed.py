@@ -15,6 +15,8 @@ from tests.forked import pipe, start
 from tests.library.indexing_process import serve
 from tests.library.tiny import made_up_text, write_texts
 
+pytestmark = pytest.mark.slow
+
 
 class Server:
     """The process that indexes."""

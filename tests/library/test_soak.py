@@ -1,5 +1,6 @@
 """A short soak (benchmarks/soak.py runs for an hour): nothing breaks, and the answers are those of a fresh library."""
 
+import pytest
 import json
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.library.library import Library
 from longmatch.library.settings import LibrarySettings
 from tests.library.tiny import made_up_text, write_texts
+
+pytestmark = pytest.mark.slow
 
 
 def test_mixed_work_leaves_the_answers_of_a_fresh_library(tmp_path: Path, tiny: HybridMatcher) -> None:

@@ -312,6 +312,7 @@ def test_two_documents_of_20_000_words_with_3_000_alignments_render_in_two_secon
     assert len(data_of(Page.of(html))["links"]) == 3_000
 
 
+@pytest.mark.slow
 def test_one_paragraph_of_20_000_passages_renders_in_seconds():
     document = made("A", {"One": [" ".join(f"Line {n} ends." for n in range(20_000))]})
     sentences = list(document.sentences)

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def run(module: str, *options: str) -> str:
     """In a process that patches what it needs for itself."""

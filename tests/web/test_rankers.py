@@ -156,6 +156,7 @@ def test_a_library_that_cannot_be_opened_again_is_served_by_the_thread(served) -
     assert set(answers) == {200} and not served.state.rankers.ready
 
 
+@pytest.mark.slow
 def test_they_end_with_the_server(shelf: Library, tiny_bert: Path) -> None:
     others = pids()
     with two_processes(shelf, tiny_bert) as client:

@@ -134,6 +134,7 @@ def test_a_reader_that_dies_is_said_to_lack_memory_or_to_have_crashed(tmp_path, 
     assert str(problem.value).startswith(says)
 
 
+@pytest.mark.slow
 def test_a_scan_of_ten_pages_is_read_in_the_memory_that_a_reader_has(shelf, tmp_path):
     """Of random words, so that hardly two lines have the same width; on however busy a machine."""
     writer = PdfWriter()

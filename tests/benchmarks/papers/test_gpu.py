@@ -12,6 +12,8 @@ from benchmarks.papers.gpu.profiling import Span, busy, gaps
 from benchmarks.papers.gpu.workload import forward_work
 from transformers import BertConfig, BertModel
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def text(tmp_path: Path) -> Path:

@@ -69,6 +69,7 @@ def test_rows_read_without_padding_have_the_loss_and_gradients_of_padded_ones(re
         torch.testing.assert_close(padded[key], gradients[key], atol=1e-4, rtol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(OWN))
 def test_training_lifts_the_average_precision_of_validation_pairs(recipe, name):
     found = recipe(name)

@@ -78,6 +78,7 @@ def evaluate_and_die(folder: Path, out: Path) -> None:
     Evaluation([folder], [], out).run()
 
 
+@pytest.mark.slow
 def test_a_killed_evaluation_goes_on_with_the_next_row(make_data: Make, tmp_path: Path) -> None:
     folder, out = make_data(qrels=QRELS), tmp_path / "out"
     process = start(evaluate_and_die, folder, out)

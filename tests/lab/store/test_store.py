@@ -199,6 +199,7 @@ def test_what_was_left_in_part_and_damaged_is_not_gone_on_with(wordpiece, tmp_pa
     assert content(tmp_path / "stopped") == content(tmp_path / "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_killed_build_leaves_no_layer_and_the_next_one_makes_it(wordpiece, tmp_path, processes):
     tokenizer = default_folder() / "tokenizer.json"

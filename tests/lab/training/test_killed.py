@@ -13,6 +13,8 @@ from tests.forked import longmatch, start
 from tests.lab.training.conftest import Train
 from tests.lab.training.tiny_recipe import NAME
 
+pytestmark = pytest.mark.slow
+
 
 def command(numbers: Path, out: Path, settings: dict) -> list[object]:
     words: list[object] = ["train", NAME, "--data", numbers, "--out", out]

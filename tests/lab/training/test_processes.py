@@ -1,5 +1,6 @@
 """Several processes share a run, as torchrun starts them."""
 
+import pytest
 import os
 import random
 import socket
@@ -16,6 +17,8 @@ from tests.lab.training.conftest import Train
 from tests.lab.training.tiny_recipe import NAME
 
 from . import train_process
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
 

@@ -5,6 +5,8 @@ import pytest
 from longmatch.documents import Document
 from tests.web.page.conftest import A, B
 
+pytestmark = pytest.mark.slow
+
 READY = "() => performance.getEntriesByName('comparison-ready').length > 0"
 SETTLED = (
     """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))))"""

@@ -4,6 +4,8 @@ import pytest
 
 from tests.web.page.conftest import B
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_document_is_on_the_map_inside_its_frame(visit, server):
     page = visit().open("#/map")

@@ -77,7 +77,6 @@ def segment_ids(offsets: Tensor, rows: int | None = None) -> Tensor:
     return torch.repeat_interleave(segments, offsets.diff(), output_size=rows)
 
 
-@maximum_of_segments.register
 def segment_max(values: Tensor, offsets: Tensor) -> Tensor:
     """Maximum of each segment: (units, columns) -> (groups, columns). Empty groups give -inf."""
     if values.device.type == "cuda":  # one thread per segment, so no write conflicts
@@ -86,11 +85,14 @@ def segment_max(values: Tensor, offsets: Tensor) -> Tensor:
     return out.scatter_reduce_(0, _row_index(values, offsets), values, "amax")
 
 
-@sum_of_segments.register
 def segment_sum(values: Tensor, offsets: Tensor) -> Tensor:
     """Sum of each segment: (units, columns) -> (groups, columns). Empty groups give 0."""
     out = values.new_zeros((len(offsets) - 1, values.shape[1]))
     return out.scatter_add_(0, _row_index(values, offsets), values)
+
+
+maximum_of_segments.register(Tensor, lambda values, offsets: as_array(segment_max(values, offsets)))
+sum_of_segments.register(Tensor, lambda values, offsets: as_array(segment_sum(values, offsets)))
 
 
 def segment_mean(values: Tensor, offsets: Tensor) -> Tensor:

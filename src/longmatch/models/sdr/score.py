@@ -8,7 +8,7 @@ import numpy as np
 
 from longmatch.matching.sentences import Sentences
 from longmatch.ragged import (
-    Array,
+    AnyArray,
     array_namespace,
     offsets_of,
     segment_ids,
@@ -27,12 +27,12 @@ CPU_CELLS, GPU_CELLS = 1 << 25, 1 << 29  # of the product held at a time
 class Paragraphs:
     """Sentence vectors (sentences, width) of one or many documents, with where paragraphs and documents begin."""
 
-    vectors: Array
-    paragraphs: Array  # offsets into the sentences
-    documents: Array  # offsets into the paragraphs
+    vectors: AnyArray
+    paragraphs: AnyArray  # offsets into the sentences
+    documents: AnyArray  # offsets into the paragraphs
 
     @staticmethod
-    def of(vectors: Array, paragraphs: Array) -> "Paragraphs":
+    def of(vectors: AnyArray, paragraphs: AnyArray) -> "Paragraphs":
         """One document."""
         xp = array_namespace(paragraphs)
         return Paragraphs(vectors, paragraphs, xp.asarray([0, len(paragraphs) - 1], device=paragraphs.device))
@@ -46,7 +46,7 @@ class Paragraphs:
         return Paragraphs(xp.concat([p.vectors for p in parts]), offsets_of(sentences), offsets_of(paragraphs))
 
 
-def paragraph_scores(source: Paragraphs, candidates: Paragraphs) -> Array:
+def paragraph_scores(source: Paragraphs, candidates: Paragraphs) -> AnyArray:
     """Equations 4 and 5: P, the mean over a source paragraph's sentences of their best cosine in a candidate paragraph.
 
     (candidate paragraphs, source paragraphs): the long axis first, as in every reduction here.
@@ -67,13 +67,13 @@ def paragraph_scores(source: Paragraphs, candidates: Paragraphs) -> Array:
     return xp.astype(xp.concat(parts), xp.float32, copy=False)
 
 
-def normalisation(scores: Array) -> tuple[Array, Array]:
+def normalisation(scores: AnyArray) -> tuple[AnyArray, AnyArray]:
     """The mean and deviation of each source paragraph over the paragraphs of all candidates."""
     xp = array_namespace(scores)
     return xp.mean(scores, axis=0), xp.std(scores, axis=0).clip(min=1e-9)
 
 
-def sdr_scores(source: Paragraphs, candidates: Paragraphs, normalise: bool = True) -> Array:
+def sdr_scores(source: Paragraphs, candidates: Paragraphs, normalise: bool = True) -> AnyArray:
     """Equation 6: S(s, c) for every candidate c, the mean over source paragraphs of their best normalised P.
 
     The maximum commutes with the normalisation, so it is taken first.
@@ -86,14 +86,14 @@ def sdr_scores(source: Paragraphs, candidates: Paragraphs, normalise: bool = Tru
     return best.mean(1)
 
 
-def symmetric_scores(source: Paragraphs, candidates: Paragraphs, background: Paragraphs) -> Array:
+def symmetric_scores(source: Paragraphs, candidates: Paragraphs, background: Paragraphs) -> AnyArray:
     """(S(s, c) + S(c, s)) / 2, every row normalised over a fixed background, so that the two directions are alike."""
     forward = directional_scores(source, candidates, background)
     backward = [directional_scores(c, source, background)[0] for c in split(candidates)]
     return (forward + array_namespace(forward).stack(backward)) / 2
 
 
-def directional_scores(source: Paragraphs, candidates: Paragraphs, background: Paragraphs) -> Array:
+def directional_scores(source: Paragraphs, candidates: Paragraphs, background: Paragraphs) -> AnyArray:
     """S(s, c) with the statistics of a background in place of all candidates: for a lone pair."""
     mean, deviation = normalisation(paragraph_scores(source, background))
     best = segment_max(paragraph_scores(source, candidates), candidates.documents)
@@ -108,7 +108,7 @@ def split(collection: Paragraphs) -> Iterator[Paragraphs]:
         yield Paragraphs.of(rows, paragraphs - paragraphs[0])
 
 
-def whole_paragraphs(sentences: Sentences, vectors: Array) -> tuple[Sentences, Array]:
+def whole_paragraphs(sentences: Sentences, vectors: AnyArray) -> tuple[Sentences, AnyArray]:
     """Each paragraph as one long sentence, its vector the mean of its sentences' weighted by their tokens.
 
     The paper encodes the first N tokens of a paragraph in one piece; this reads all of it, and serves from the same
@@ -127,7 +127,7 @@ def whole_paragraphs(sentences: Sentences, vectors: Array) -> tuple[Sentences, A
     return merged, weighted_means(vectors, sentences.lengths, offsets)
 
 
-def weighted_means(vectors: Array, lengths: Array, offsets: Array) -> Array:
+def weighted_means(vectors: AnyArray, lengths: AnyArray, offsets: AnyArray) -> AnyArray:
     """The direction of the weighted mean of each run of vectors: (groups, width), each of length 1."""
     xp = array_namespace(vectors)
     weights = xp.asarray(lengths, dtype=xp.float32, device=vectors.device)[:, None]

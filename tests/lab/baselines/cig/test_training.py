@@ -47,6 +47,7 @@ def average_precision(found):
         return found.validate(found.model)["average_precision"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("siamese", "reached"), [(True, 0.95), (False, 0.6)])
 def test_training_lifts_the_average_precision_of_validation_pairs(recipe, siamese, reached):
     found = recipe(siamese=siamese)

@@ -76,6 +76,7 @@ def rows_of(batch):
     return [ids.tolist() for ids in batch.text.ids.split(batch.text.lengths.tolist())]
 
 
+@pytest.mark.slow
 def test_training_lifts_the_average_precision_of_validation_pairs(recipe):
     found = recipe()
     before = average_precision(found)

@@ -40,6 +40,7 @@ def test_a_document_is_the_mean_of_its_chunks_weighted_by_tokens(recipe):
     assert torch.allclose(found, total / len(tokens), atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["contrastive", "cross_entropy"])
 def test_training_lifts_validation_and_the_folder_matches_with_what_was_trained(made, tiny_bert, tmp_path, loss):
     settings = {"loss": loss, "documents": 24, "learning_rate": 2e-3, "steps": 40, "validate_every": 20}

@@ -43,6 +43,7 @@ def recipe(made, cache, tiny_bert):
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 def test_training_lifts_the_average_precision_of_validation_pairs(recipe, loss):
     made = recipe(loss=loss)

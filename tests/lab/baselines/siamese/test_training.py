@@ -58,6 +58,7 @@ def test_every_baseline_can_be_trained():
     assert all(find_recipe(name).name == name for name in TINY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TINY)
 def test_training_lifts_the_average_precision_of_validation_pairs(recipe, name):
     found = recipe(name)

@@ -103,6 +103,7 @@ def test_a_dump_cut_short_is_said_to_be(lay_out, tmp_path):
         wiki_dump.build(lay_out({"enwiki.xml.bz2": packed[: len(packed) // 2]}), tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_a_50_megabyte_dump_builds_in_20_megabytes(tmp_path):
     draw = random.Random(0)
     body = " ".join(f"word{draw.randrange(500)}" for _ in range(6_000))  # 42 kB

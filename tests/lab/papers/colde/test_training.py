@@ -69,6 +69,7 @@ def gradient(recipe, step=0):
     return float(loss), torch.cat(found)
 
 
+@pytest.mark.slow
 def test_validation_rises_far_above_the_untrained_model(tiny_bert, make, tmp_path):
     wordings = write_two_wordings(tmp_path / "wordings", common_words(tiny_bert / "vocab.txt"))
     recipe = make(wordings)

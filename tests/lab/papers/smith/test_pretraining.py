@@ -64,6 +64,7 @@ def gradient(recipe, step=0):
     return {name: float(loss) for name, loss in losses.items()}, torch.cat(found)
 
 
+@pytest.mark.slow
 def test_hidden_blocks_are_picked_far_above_chance_after_training_and_at_chance_before(trained, make):
     recipe = make({"documents": 24})
     untrained = recipe.validate(recipe.model.eval())

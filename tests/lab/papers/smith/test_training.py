@@ -65,6 +65,7 @@ def gradients(recipe, step=0):
     return float(loss), {name: p.grad for name, p in recipe.model.named_parameters() if p.grad is not None}
 
 
+@pytest.mark.slow
 def test_average_precision_rises_far_above_the_untrained_model_s(trained, make, wordings):
     recipe = make(data=wordings)
     record = json.loads((trained / "longmatch.json").read_text())

@@ -78,6 +78,7 @@ def drawn(found, step):
     return found.draw(step).rows.text.ids.tolist()
 
 
+@pytest.mark.slow
 def test_training_on_views_lifts_the_average_precision_of_validation_pairs(recipe):
     found = recipe()
     before = average_precision(found)
