@@ -18,7 +18,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import torch
 from rich.console import Console
 from rich.table import Table
 
@@ -130,7 +129,7 @@ def small_folders(data: Path, name: str) -> tuple[float, float]:
 
 
 def _terms_alone(document: Document) -> Encoding:
-    nothing = SentenceVectors(torch.empty(0), torch.empty(0))
+    nothing = SentenceVectors(np.empty(0), np.empty(0))
     return Encoding(Sentences.of_document(document), nothing, terms_of(document))
 
 

@@ -27,7 +27,7 @@ from longmatch.encoders.backbone import Backbone
 from tests.browser import lacking
 from tests.effort import tried
 from tests.remembering import RememberingBackbone
-from tests.scheduling import FUZZED, LongestFirst, is_slow, turn
+from tests.scheduling import LongestFirst, turn
 from tests.tiny_models import save_bert, save_roberta, save_sentence_model
 
 BUSY = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}  # how long it takes is no fact
@@ -45,11 +45,6 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # all processes of a test run share
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: turn(item.nodeid))
-    for item in items:
-        if is_slow(item.nodeid):
-            item.add_marker(pytest.mark.slow)
-        if item.nodeid.startswith(FUZZED):
-            item.add_marker(pytest.mark.fuzz)
 
 
 def pytest_collection_finish() -> None:

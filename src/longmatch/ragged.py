@@ -66,7 +66,8 @@ def segment_mean(values: Array, offsets: Array) -> Array:
     """Mean of each segment: (units, columns) -> (groups, columns). Empty groups give 0."""
     xp = array_namespace(values)
     lengths = (offsets[1:] - offsets[:-1]).clip(min=1)
-    return segment_sum(values, offsets) / xp.astype(lengths, values.dtype)[:, None]
+    means: Array = segment_sum(values, offsets) / xp.astype(lengths, values.dtype)[:, None]
+    return means
 
 
 def offsets_of(lengths: Array) -> Array:
@@ -76,7 +77,8 @@ def offsets_of(lengths: Array) -> Array:
     [0, 2, 2, 5]
     """
     xp = array_namespace(lengths)
-    return xp.concat([xp.zeros(1, dtype=lengths.dtype, device=lengths.device), xp.cumulative_sum(lengths)])
+    offsets: Array = xp.concat([xp.zeros(1, dtype=lengths.dtype, device=lengths.device), xp.cumulative_sum(lengths)])
+    return offsets
 
 
 def segment_ids(offsets: Array) -> Array:
@@ -86,7 +88,8 @@ def segment_ids(offsets: Array) -> Array:
     [0, 0, 2, 2, 2]
     """
     xp = array_namespace(offsets)
-    return xp.repeat(xp.arange(len(offsets) - 1, device=offsets.device), offsets[1:] - offsets[:-1])
+    ids: Array = xp.repeat(xp.arange(len(offsets) - 1, device=offsets.device), offsets[1:] - offsets[:-1])
+    return ids
 
 
 def ranges(first: Ints, last: Ints) -> Ints:
@@ -121,4 +124,5 @@ def unit_rows(vectors: Array) -> Array:
     [[0.6, 0.8], [0.0, 0.0]]
     """
     lengths = ((vectors * vectors).sum(-1) ** 0.5).clip(min=1e-12)
-    return vectors / lengths[..., None]
+    directions: Array = vectors / lengths[..., None]
+    return directions

@@ -51,6 +51,7 @@ def test_an_address_where_no_cluster_is_is_named(longmatch, folder, tmp_path, mo
     assert "No Ray cluster was found at nonsense" in said
 
 
+@pytest.mark.slow
 def test_a_cluster_started_for_the_run_makes_the_library(longmatch, folder, tmp_path):
     done = longmatch("index", tmp_path / "library", folder, "--json", "--ray", "local", "--workers", 1).json
     assert done["added"] == sorted(path.name for path in folder.iterdir())

@@ -1,4 +1,5 @@
 """`longmatch read`."""
+
 import pytest
 
 

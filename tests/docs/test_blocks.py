@@ -1,10 +1,11 @@
 """The commands and the code of the documentation are those of the program, and those that can run, do."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from shutil import copy, copytree
+from typing import Any
 
 import click
 import pytest
@@ -38,6 +39,9 @@ FILES = {
 
 ELSEWHERE = ("docs/guides/own-labels.md",)
 """Guides whose commands want labels and an hour: tests/lab run such."""
+
+SLOW = ("docs/guides/languages.md",)
+"""It makes another model ready, which takes minutes."""
 
 
 def runs(block: Block) -> bool:
@@ -84,11 +88,13 @@ def reader(tmp_path: Path, matcher: Matcher, monkeypatch: pytest.MonkeyPatch) ->
     return tmp_path
 
 
-def pages_that_run() -> list[Path]:
-    return list(dict.fromkeys(block.page for block in blocks("console", "sh", "python") if runs(block)))
+def pages_that_run() -> Iterator[Any]:
+    for page in dict.fromkeys(block.page for block in blocks("console", "sh", "python") if runs(block)):
+        name = page.relative_to(ROOT).as_posix()
+        yield pytest.param(page, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
 
 
-@pytest.mark.parametrize("page", pages_that_run(), ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", pages_that_run())
 def test_what_a_page_shows_runs_in_order(page, reader, monkeypatch, capsys):
     def longmatch(*words: str) -> None:
         served = ["--port", "0"] if words[0] == "serve" else []  # any that is free
@@ -114,6 +120,6 @@ def run_block(block: Block, names: dict[str, object], longmatch: Callable[..., N
 
 
 def test_the_pages_that_run_are_there():
-    names = {page.relative_to(ROOT).as_posix() for page in pages_that_run()}
+    names = {page.id for page in pages_that_run()}
     assert names >= {"README.md", "docs/index.md", "docs/guides/python.md", "docs/start/first-steps.md"}
     assert len([name for name in names if name.startswith("docs/guides/")]) >= 6

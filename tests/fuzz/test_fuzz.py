@@ -19,6 +19,7 @@ def test_there_is_an_original_of_every_format():
     assert {outcome_of(contents[0], suffix) for suffix, contents in files.items()} == {"read"}
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("suffix", list(originals()))
 def test_a_damaged_file_is_read_or_refused(suffix):
     files = originals()

@@ -1,9 +1,9 @@
 """A short soak (benchmarks/soak.py runs for an hour): nothing breaks, and the answers are those of a fresh library."""
 
-import pytest
 import json
 from pathlib import Path
 
+import pytest
 from benchmarks.soak import Soak
 
 from longmatch.default.matcher import HybridMatcher

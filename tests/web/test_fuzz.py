@@ -61,6 +61,7 @@ def test_every_route_of_the_schema_is_fuzzed(described):
     }
 
 
+@pytest.mark.fuzz
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE])
 @pytest.mark.parametrize("route", ROUTES)

@@ -14,14 +14,14 @@ from longmatch.matching.align import Evidence, Floats, Ints, alignments, merge
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.sentence_vectors import pair_cosines
 from longmatch.matching.sentences import Groups, Sentences
-from longmatch.ragged import Array
+from longmatch.ragged import AnyArray, Array, segment_max, segment_mean
 
 MOST_RUNS = 128  # pieces left out one at a time; in longer documents runs of neighbouring pieces
 
 
 def explained_match(
     pieces: tuple[Sentences, Sentences],
-    vectors: tuple[Array, Array],
+    vectors: tuple[AnyArray, AnyArray],
     evidence: tuple[Evidence, Evidence],
     grid: Callable[[Level], Grid],
     *,
@@ -47,16 +47,34 @@ def explained_match(
     )
 
 
-def nearest_evidence(vectors: tuple[Array, Array], gains: tuple[Floats, Floats]) -> tuple[Evidence, Evidence]:
+def nearest_evidence(vectors: tuple[AnyArray, AnyArray], gains: tuple[Floats, Floats]) -> tuple[Evidence, Evidence]:
     """What each piece of both documents contributes, credited to the most similar piece of the other document."""
     a, b = vectors
     return Evidence(np.asarray((a @ b.T).argmax(1)), gains[0]), Evidence(np.asarray((b @ a.T).argmax(1)), gains[1])
 
 
-def group_grid(a: Sentences, b: Sentences, level: Level, scores: Callable[[Groups, Groups], Array]) -> Grid:
+def group_grid(a: Sentences, b: Sentences, level: Level, scores: Callable[[Groups, Groups], AnyArray]) -> Grid:
     """The scores of every two groups of a level, such as sections: (groups of a, groups of b)."""
     mine, theirs = a.groups(level), b.groups(level)
     return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, np.asarray(scores(mine, theirs)))
+
+
+def best_cosine_grid(a: tuple[Sentences, AnyArray], b: tuple[Sentences, AnyArray], level: Level) -> Grid:
+    """Of sentences or other pieces, each with a vector of length 1, the cosine of every two.
+
+    Of sections the mean, over the pieces of both, of the best cosine that each finds in the other section. A piece is
+    of the section in which it begins.
+    """
+    cosines: Array = (np.asarray(a[1]) @ np.asarray(b[1]).T).clip(0, 1)  # (pieces, pieces)
+    if level != "sections":
+        mine, theirs = a[0].singles, b[0].singles
+        return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, cosines)
+    mine, theirs = a[0].sections, b[0].sections
+    forward = segment_mean(segment_max(cosines.T, theirs.offsets).T, mine.offsets)  # (sections a, sections b)
+    backward = segment_mean(segment_max(cosines, mine.offsets).T, theirs.offsets)  # (sections b, sections a)
+    counts = np.diff(mine.offsets)[:, None], np.diff(theirs.offsets)
+    scores = (forward * counts[0] + backward.T * counts[1]) / (counts[0] + counts[1])
+    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, np.asarray(scores, dtype=np.float32))
 
 
 def ablation_contributions(

@@ -98,7 +98,8 @@ def _partners(sentences: SentenceVectors, index: Array, cosine: Array, size: int
 def _weights_of(size: int, like: Array) -> Array:
     """The weights over SIZES for one document, where the array `like` is."""
     xp = array_namespace(like)
-    return interpolation(xp.asarray(np.array([size]), device=like.device))[0]
+    weights: Array = interpolation(xp.asarray(np.array([size]), device=like.device))[0]
+    return weights
 
 
 def group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Array, b_offsets: Array) -> Array:
@@ -190,7 +191,8 @@ def _products(query: SentenceVectors, documents: SentenceVectors, offsets: Array
 
 def _float(values: Array) -> Array:
     xp = array_namespace(values)
-    return xp.astype(values, xp.float32, copy=False)
+    single: Array = xp.astype(values, xp.float32, copy=False)
+    return single
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,8 @@ class Background:
             return extrapolated(found) if self.extrapolates else found
 
         parts = [expected(vectors[start : start + rows]) for start in range(0, len(vectors), rows)]
-        return xp.concat(parts) if parts else xp.zeros((0, len(SIZES)), dtype=vectors.dtype, device=vectors.device)
+        nothing: Array = xp.zeros((0, len(SIZES)), dtype=vectors.dtype, device=vectors.device)
+        return xp.concat(parts) if parts else nothing
 
     def carried(self, before: Array, after: Array, ridge: float = 1e-3) -> "Background":
         """The unrelated sentences as a changed backbone sees them, though their texts are not kept.
@@ -247,7 +250,8 @@ def extrapolated(expected: Array) -> Array:
     columns = [expected[:, number] for number, size in enumerate(SIZES) if size <= MOST_DRAWN]
     while len(columns) < len(SIZES):
         columns.append((columns[-1] + STEP * (columns[-1] - columns[-2])).clip(max=1.0))
-    return xp.stack(columns, axis=1)
+    every_size: Array = xp.stack(columns, axis=1)
+    return every_size
 
 
 def interpolation(sizes: Array) -> Array:
@@ -260,9 +264,11 @@ def interpolation(sizes: Array) -> Array:
     place = xp.log2(xp.astype(sizes.clip(min=1), xp.float32)) / 2  # SIZES are powers of four
     last = len(SIZES) - 1
     numbers = xp.arange(len(SIZES), dtype=xp.float32, device=sizes.device)
-    return (1 - abs(place.clip(max=last)[:, None] - numbers)).clip(min=0)
+    weights: Array = (1 - abs(place.clip(max=last)[:, None] - numbers)).clip(min=0)
+    return weights
 
 
 def corrected(best: Array, expected: Array) -> Array:
     """How far a best cosine lies between what chance gives (0) and identity (1)."""
-    return (best - expected) / (1 - expected).clip(min=1e-6)
+    share: Array = (best - expected) / (1 - expected).clip(min=1e-6)
+    return share

@@ -7,10 +7,9 @@ import numpy as np
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone, TokenProgress, Vectors
 from longmatch.matching.align import Floats, Ints
-from longmatch.matching.match import Grid, Level
 from longmatch.matching.matcher import Progress
 from longmatch.matching.sentences import Sentences
-from longmatch.ragged import Array, segment_max, segment_mean
+from longmatch.ragged import AnyArray
 from longmatch.units import Tokens, sentences, tokenize
 
 TOKENS = 1_000_000  # encoded together
@@ -51,27 +50,9 @@ def title_vectors(titles: Sequence[str], backbone: Backbone) -> Vectors:
     return vectors
 
 
-def pair_cosines(a: Array, b: Array, i: Ints, j: Ints) -> Floats:
+def pair_cosines(a: AnyArray, b: AnyArray, i: Ints, j: Ints) -> Floats:
     """The cosine of row i of one document with row j of another, pair by pair, at least 0."""
     return np.asarray((np.asarray(a)[i] * np.asarray(b)[j]).sum(1).clip(0, 1), dtype=np.float64)
-
-
-def best_cosine_grid(a: tuple[Sentences, Array], b: tuple[Sentences, Array], level: Level) -> Grid:
-    """Of sentences or other pieces, each with a vector of length 1, the cosine of every two.
-
-    Of sections the mean, over the pieces of both, of the best cosine that each finds in the other section. A piece is
-    of the section in which it begins.
-    """
-    cosines: Array = (np.asarray(a[1]) @ np.asarray(b[1]).T).clip(0, 1)  # (pieces, pieces)
-    if level != "sections":
-        mine, theirs = a[0].singles, b[0].singles
-        return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, cosines)
-    mine, theirs = a[0].sections, b[0].sections
-    forward = segment_mean(segment_max(cosines.T, theirs.offsets).T, mine.offsets)  # (sections a, sections b)
-    backward = segment_mean(segment_max(cosines, mine.offsets).T, theirs.offsets)  # (sections b, sections a)
-    counts = np.diff(mine.offsets)[:, None], np.diff(theirs.offsets)
-    scores = (forward * counts[0] + backward.T * counts[1]) / (counts[0] + counts[1])
-    return Grid(mine.labels, theirs.labels, mine.spans, theirs.spans, np.asarray(scores, dtype=np.float32))
 
 
 def _by_size(documents: Iterable[Tokens]) -> Iterator[list[Tokens]]:

@@ -1,6 +1,5 @@
 """Several processes share a run, as torchrun starts them."""
 
-import pytest
 import os
 import random
 import socket
@@ -9,6 +8,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 import torch
 from safetensors.torch import load_file
 

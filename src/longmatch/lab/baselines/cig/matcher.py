@@ -33,14 +33,13 @@ from longmatch.lab.baselines.cig.concepts import (
 from longmatch.lab.baselines.siamese.token_networks import FromEmbeddings, TokenEmbeddings
 from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.encoders.ragged import offsets_of, segment_max, segment_mean
-from longmatch.lab.explanation import explained_match
+from longmatch.lab.explanation import best_cosine_grid, explained_match
 from longmatch.lab.matchers import TokenPairMatcher, match_probability, tokens_of
 from longmatch.lab.words import TokenWords, WordMatrixCache, word_hashes, written_words
 from longmatch.lexical.weights import Frequencies, tfidf_rows
 from longmatch.matching.align import Evidence, Floats, Ints
 from longmatch.matching.match import Match, Passage
 from longmatch.matching.matcher import Scores
-from longmatch.matching.sentence_vectors import best_cosine_grid
 from longmatch.matching.sentences import Sentences
 from longmatch.units import Tokens
 from longmatch.units.pieces import pieces_from

@@ -23,12 +23,11 @@ from longmatch.lab.baselines.cross.selection import CrossBatch, Excerpt, Pair, c
 from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.encoders.checkpoint import special_tokens
 from longmatch.lab.encoders.ragged import offsets_of, segment_mean
-from longmatch.lab.explanation import explained_match, nearest_evidence
+from longmatch.lab.explanation import best_cosine_grid, explained_match, nearest_evidence
 from longmatch.lab.matchers import TokenPairMatcher, tokens_of
 from longmatch.matching.align import Floats
 from longmatch.matching.match import Coverage, Match
 from longmatch.matching.matcher import Scores
-from longmatch.matching.sentence_vectors import best_cosine_grid
 from longmatch.matching.sentences import Sentences
 from longmatch.units.pieces import pieces_from
 from longmatch.units.tokens import Ints

@@ -27,7 +27,7 @@ from longmatch.matching.sentence_vectors import sentence_vectors
 from longmatch.matching.sentences import Groups, Sentences
 from longmatch.models.sdr.matcher import SdrEncoding, SdrMatcher
 from longmatch.models.sdr.score import Paragraphs, weighted_means
-from longmatch.ragged import Array, array_namespace, unit_rows
+from longmatch.ragged import AnyArray, array_namespace, unit_rows
 from longmatch.units import Tokens, tokenize
 from longmatch.units.pieces import pieces_from
 
@@ -121,11 +121,11 @@ mean_matcher = partial(PooledMatcher, "mean")
 class Centring:
     """The mean of a collection's vectors and their top principal components, which are both removed."""
 
-    mean: Array  # (width,)
-    top: Array  # (components, width), orthonormal
+    mean: AnyArray  # (width,)
+    top: AnyArray  # (components, width), orthonormal
 
     @staticmethod
-    def of(parts: Iterable[Array]) -> "Centring":
+    def of(parts: Iterable[AnyArray]) -> "Centring":
         """Of vectors (rows, width), given in parts; labels play no role.
 
         >>> import numpy as np
@@ -141,7 +141,7 @@ class Centring:
         kept = max(1, round(len(mean) * COMPONENTS_PER_WIDTH))
         return Centring(mean, vectors[:, -kept:].T)
 
-    def apply(self, vectors: Array) -> Array:
+    def apply(self, vectors: AnyArray) -> AnyArray:
         """The vectors without mean and top components, of length 1 again: (rows, width)."""
         centred = vectors - self.mean
         return unit_rows(centred - (centred @ self.top.T) @ self.top)

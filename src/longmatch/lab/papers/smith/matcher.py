@@ -19,12 +19,17 @@ from torch import Tensor
 
 from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.encoders.checkpoint import special_tokens
-from longmatch.lab.explanation import ablation_contributions, explained_match, nearest_evidence, vectors_of_subsets
+from longmatch.lab.explanation import (
+    ablation_contributions,
+    best_cosine_grid,
+    explained_match,
+    nearest_evidence,
+    vectors_of_subsets,
+)
 from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.papers.smith.encoder import BlockLayout, SmithModel
 from longmatch.matching.align import Floats, Ints
 from longmatch.matching.match import Coverage, Match
-from longmatch.matching.sentence_vectors import best_cosine_grid
 from longmatch.matching.sentences import Sentences
 from longmatch.units import Tokens
 from longmatch.units.pieces import pieces_from
