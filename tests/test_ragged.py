@@ -1,6 +1,6 @@
 """Reductions over runs of rows equal the plain loops, in numpy as in torch."""
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from longmatch.ragged import (
     segment_ids,
     segment_max,
     segment_mean,
+    segment_slices,
     segment_sum,
     unit_rows,
 )
@@ -69,3 +70,11 @@ def test_torch_offers_the_same_functions_as_numpy():
     counts = np.array([2, 0, 1, 1])
     repeated = theirs.repeat(tensor[:, 0], torch.from_numpy(counts))
     assert ours.repeat(values[:, 0], counts).tolist() == repeated.tolist()
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.integers(1, 10))
+def test_slices_hold_whole_segments_and_all_of_them(lengths, rows):
+    offsets = [0, *accumulate(lengths)]
+    runs = list(segment_slices(offsets, rows))
+    assert [0, *(last for _, last in runs)][:-1] == [first for first, _ in runs] and runs[-1][1] == len(lengths)
+    assert all(last == first + 1 or offsets[last] - offsets[first] <= rows for first, last in runs)

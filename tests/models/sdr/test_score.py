@@ -1,6 +1,5 @@
 """SDR's equations 4 to 6 as plain loops, and worked by hand, against the product and reductions."""
 
-from itertools import pairwise
 from statistics import fmean, pstdev
 
 import numpy as np
@@ -119,12 +118,3 @@ def test_joined_documents_come_apart_again():
     for part, again in zip(parts, split(Paragraphs.join(parts)), strict=True):
         assert np.array_equal(part.vectors, again.vectors)
         assert np.array_equal(part.paragraphs, again.paragraphs) and np.array_equal(part.documents, again.documents)
-
-
-@given(SHAPES, st.integers(1, 10))
-def test_slices_hold_whole_paragraphs_and_all_of_them(shape, rows):
-    offsets = np.array([0, *shape]).cumsum(0)
-    runs = list(score._slices(offsets, rows))
-    assert [0, *(last for _, last in runs)][:-1] == [first for first, _ in runs] and runs[-1][1] == len(shape)
-    assert all(last == first + 1 or offsets[last] - offsets[first] <= rows for first, last in runs)
-    assert all(first < last for first, last in pairwise(last for _, last in runs))
