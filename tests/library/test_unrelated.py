@@ -64,7 +64,7 @@ def test_two_documents_in_a_library_are_doubted_as_by_themselves(library: Librar
     library.add(folder)
     assert kept(library) == in_memory(tiny, folder)
     alone = tiny.compare(*(read(path) for path in sorted(folder.iterdir())))
-    assert library.compare("d000.txt", "d001.txt").known_kind == alone.known_kind
+    assert library.compare("d000.txt", "d001.txt").no_verdict == alone.no_verdict
 
 
 def test_an_empty_library_keeps_the_prior(library: Library, texts: Path, tiny: HybridMatcher) -> None:

@@ -58,25 +58,18 @@ def merge(
     forward: Iterable[Evidence], backward: Iterable[Evidence], *, also: tuple[Ints, Ints] = (NO_ROWS, NO_ROWS)
 ) -> Pairs:
     """Sum the evidence of both directions for each pair; `also` are pairs to list though they may carry none."""
-    there, back = map(_directed, forward), map(_directed, backward)
-    nothing = np.zeros(len(also[0]))
-    parts = [
-        *there,
-        *((theirs, mine, mass, lexical) for mine, theirs, mass, lexical in back),
-        (*also, nothing, nothing),
-    ]
+    parts = [(*also, np.zeros(len(also[0])), np.zeros(len(also[0])))]
+    for evidences, is_forward in ((forward, True), (backward, False)):
+        for evidence in evidences:
+            mine = np.flatnonzero((evidence.mass > 0) & (evidence.partner >= 0))
+            theirs, mass = evidence.partner[mine], evidence.mass[mine].astype(np.float64)
+            lexical = mass if evidence.lexical else np.zeros(len(mass))
+            parts.append((mine, theirs, mass, lexical) if is_forward else (theirs, mine, mass, lexical))
     a, b, mass, lexical = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     width = int(b.max(initial=0)) + 1
     keys, place = np.unique(a * width + b, return_inverse=True)
     whole, part = (np.bincount(place, values, len(keys)).astype(np.float64) for values in (mass, lexical))
     return Pairs(*np.divmod(keys, width), whole, part, whole, np.zeros(len(keys), dtype=bool))
-
-
-def _directed(evidence: Evidence) -> tuple[Ints, Ints, Floats, Floats]:
-    """The sentences that carry evidence, their partners, the mass and its lexical part."""
-    carry = np.flatnonzero((evidence.mass > 0) & (evidence.partner >= 0))
-    mass = evidence.mass[carry].astype(np.float64)
-    return carry, evidence.partner[carry], mass, mass if evidence.lexical else np.zeros(len(mass))
 
 
 def alignments(

@@ -1,6 +1,6 @@
 """What a ranking found: documents, entries that are the query itself, and the sections that answer a question."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, TypeVar, overload
 
@@ -113,22 +113,6 @@ class SameDocument(Found):
     relation: Literal["copy", "version"]
 
 
-def same_remarks(same: Sequence[SameDocument]) -> list[str]:
-    """One sentence on the documents that are the query, as there are any.
-
-    >>> same_remarks([SameDocument(Document("a.md", "A", "", ()), "copy")])
-    ['This document is in the library: a.md. Its neighbours are shown.']
-    """
-    copies = [one.id for one in same if one.relation == "copy"]
-    versions = [one.id for one in same if one.relation == "version"]
-    if not same:
-        return []
-    if not copies:
-        return [f"Another version of this document is in the library: {', '.join(versions)}. Its neighbours are shown."]
-    also = f", and another version of it: {', '.join(versions)}" if versions else ""
-    return [f"This document is in the library: {', '.join(copies)}{also}. Its neighbours are shown."]
-
-
 class Hits(Ordered[Hit]):
     """The documents found for a query, best first: a list that a notebook shows as a table."""
 
@@ -148,8 +132,17 @@ class Hits(Ordered[Hit]):
         """What to know before reading them: where the query is, who ordered them, that none may belong, or none can be
         said to.
         """
-        together = ["Ordered by {} and {} together.".format(*self.ordered_by)] if self and self.ordered_by else []
-        return [*same_remarks(self.same), *together, *ranking_remarks(self, self.stands_out), *self.left_out]
+        said: list[str] = []
+        copies = ", ".join(one.id for one in self.same if one.relation == "copy")
+        versions = ", ".join(one.id for one in self.same if one.relation == "version")
+        if copies:
+            also = f", and another version of it: {versions}" if versions else ""
+            said.append(f"This document is in the library: {copies}{also}. Its neighbours are shown.")
+        elif versions:
+            said.append(f"Another version of this document is in the library: {versions}. Its neighbours are shown.")
+        if self and self.ordered_by:
+            said.append("Ordered by {} and {} together.".format(*self.ordered_by))
+        return [*said, *ranking_remarks(self, self.stands_out), *self.left_out]
 
     def __repr__(self) -> str:
         """In one line: how many, and the best."""

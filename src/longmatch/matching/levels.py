@@ -87,12 +87,12 @@ def best_partners(a: SentenceVectors, b: SentenceVectors, apart: tuple[Array, Ar
         b_index = xp.where(better, xp.argmax(cosines, axis=1) + start, b_index)
         b_cosine = xp.where(better, value, b_cosine)
     forward = (xp.concat(a_index), xp.concat(a_cosine)) if a_index else (b_index[:0], b_cosine[:0])
-    return _partners(a, *forward, len(b)), _partners(b, b_index, b_cosine, len(a))
-
-
-def _partners(sentences: SentenceVectors, index: Array, cosine: Array, size: int) -> Partners:
-    expected = sentences.expectations @ _weights_of(size, sentences.expectations)
-    return Partners(index, cosine, corrected(cosine, expected))
+    a_expected = a.expectations @ _weights_of(len(b), a.expectations)
+    b_expected = b.expectations @ _weights_of(len(a), b.expectations)
+    return (
+        Partners(*forward, corrected(forward[1], a_expected)),
+        Partners(b_index, b_cosine, corrected(b_cosine, b_expected)),
+    )
 
 
 def _weights_of(size: int, like: Array) -> Array:
@@ -115,15 +115,10 @@ def group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Array, b_off
 
 def directed_group_scores(a: SentenceVectors, b: SentenceVectors, a_offsets: Array, b_offsets: Array) -> Array:
     """How well the sentences of each group of a find partners in each group of b: (groups of a, groups of b)."""
-    return segment_mean(best_in_groups(a, b, b_offsets), a_offsets)
-
-
-def best_in_groups(a: SentenceVectors, b: SentenceVectors, b_offsets: Array) -> Array:
-    """For each sentence of a, the best it finds in each group of b, corrected for chance: (sentences a, groups b)."""
     xp = array_namespace(a.vectors)
-    best = [segment_max(cosines, b_offsets).T for _, cosines in _slices(a, b)]
+    best = xp.concat([segment_max(cosines, b_offsets).T for _, cosines in _slices(a, b)])  # (sentences a, groups b)
     expected = a.expectations @ interpolation(b_offsets[1:] - b_offsets[:-1]).T
-    return corrected(xp.concat(best), expected)
+    return segment_mean(corrected(best, expected), a_offsets)
 
 
 def _slices(a: SentenceVectors, b: SentenceVectors) -> Iterator[tuple[int, Array]]:

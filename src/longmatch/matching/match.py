@@ -148,11 +148,6 @@ class Match:
         return None if self.measured and self.probability is not None else self.why_not
 
     @property
-    def known_kind(self) -> bool:
-        """Whether it is known what unrelated documents of their kind have in common."""
-        return self.no_verdict != "kind"
-
-    @property
     def relation(self) -> Relation | None:
         """What the two are to each other: by their shared text, else by the model; None where that cannot tell."""
         if self.a is self.b:

@@ -83,19 +83,12 @@ class Encoder(Matcher, Generic[E, C]):
         first, *rest = self.encode([query, *others], progress)
         collection = self.collect(rest)
         scores = self.score(first, collection)
-        best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
-        matches = ((i, self.explain(first, rest[i], collection)) for i in best)
-        found = (
-            Hit(
-                others[i],
-                float(scores[i]),
-                percentile(scores, i),
-                match.best(3),
-                match.probability if match.measured else None,
-                why_not=match.why_not,
-            )
-            for i, match in matches
-        )
+        found = []
+        for i in sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]:
+            match = self.explain(first, rest[i], collection)
+            probability = match.probability if match.measured else None
+            share = percentile(scores, i)
+            found.append(Hit(others[i], float(scores[i]), share, match.best(3), probability, why_not=match.why_not))
         return Hits.of(query, found)
 
 
@@ -141,11 +134,9 @@ class PairMatcher(Matcher):
         others = [d for d in documents if not is_same(d, query)]
         scores = self.score_pairs([(query, other) for other in others], progress, for_ranking=True)
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
-        whys = (self.compare(query, others[i]).best(3) for i in best)
-        found = (
-            Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in zip(best, whys, strict=True)
-        )
-        return Hits.of(query, found)
+        whys = [self.compare(query, others[i]).best(3) for i in best]
+        places = zip(best, whys, strict=True)
+        return Hits.of(query, (Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in places))
 
 
 class Ranked(NamedTuple):

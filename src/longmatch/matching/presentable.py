@@ -73,9 +73,22 @@ def is_sentence(text: str) -> bool:
     """
     whole = " ".join(text.split())
     body = _unmarked(whole)
-    if not _is_whole(body) or is_caption(whole) or _RULE.search(whole):
+    start = _START.match(body)
+    if start is None or start[0][-1].islower() or _NOTE.match(body):
         return False
-    return _says_something(body) and not _is_debris(body) and not _is_notation(body)
+    if not _END.search(body) or _ELLIPSIS.search(body[:-3]) or is_caption(whole) or _RULE.search(whole):
+        return False
+    if body.count("(") != body.count(")") or body.count("[") != body.count("]") or _capitalised(body) > 0.7:
+        return False
+    words = words_of(_CITATION.sub(" ", body))
+    long = (word for word in words if word[0].isalpha() and (len(word) > 2 or not word.isascii()))
+    if len(words) < _MIN_WORDS or len(set(long) - COMMON_WORDS) < _MIN_CONTENT or _is_debris(body):
+        return False
+    if body[:1] > "\u2e7f":  # without Latin letters
+        return True
+    # variables and formulas all over, as in "let s and t be nodes with d(s, t) < k"; initials ("J. Doe"), clauses
+    # ("(b)") and a single "vitamin C" are none
+    return len(_NOTATION.findall(body)) + _count_kinds(body)[2] <= 2 + len(body) / 250
 
 
 def _unmarked(text: str) -> str:
@@ -121,18 +134,14 @@ def _is_debris(text: str) -> bool:
     lone -= sum(word.lower() in _WORDS_OF_ONE_LETTER for word in short)
     if mathematical > 1 + len(text) / 150 or 3 * numeric > len(words) > 2 or lone > 2 + len(words) / 20:
         return True
-    return _is_citations(text)
-
-
-def _is_notation(text: str) -> bool:
-    """Whether variables and formulas stand all over a sentence, as in "let s and t be nodes with d(s, t) < k".
-
-    Initials ("J. Doe"), clauses ("(b)") and a single "vitamin C" are none.
-    """
-    if text[:1] > "\u2e7f":  # without Latin letters
+    # an entry of a reference list, or little remains without the citations
+    names, cited = _NAME_IN_REFERENCE.findall(text), _CITATION.findall(text)
+    if len(names) > 1 and (cited or _SOURCE.search(text)) and 16 * len(names) > len(words):
+        return True
+    if not cited:
         return False
-    found = len(_NOTATION.findall(text)) + _count_kinds(text)[2]
-    return found > 2 + len(text) / 250
+    remaining = len(words_of(_CITATION.sub(" ", text)))
+    return remaining < _MIN_WORDS or 2 * remaining < len(words_of(text)) or _capitalised(text) > 0.6
 
 
 def _count_kinds(text: str) -> tuple[int, int, int]:
@@ -162,39 +171,7 @@ def _kinds(character: str) -> tuple[bool, bool, bool]:
     return character.isspace(), character.isalpha(), sign
 
 
-def _is_citations(text: str) -> bool:
-    """Whether a passage is an entry of a reference list, or little remains of it without its citations."""
-    names, cited = _NAME_IN_REFERENCE.findall(text), _CITATION.findall(text)
-    if len(names) > 1 and (cited or _SOURCE.search(text)) and 16 * len(names) > len(text.split()):
-        return True
-    if not cited:
-        return False
-    remaining = len(words_of(_CITATION.sub(" ", text)))
-    return remaining < _MIN_WORDS or 2 * remaining < len(words_of(text)) or _capitalised(text) > 0.6
-
-
 def _capitalised(text: str) -> float:
     """The share of words that begin with a capital or a digit."""
     words = [bare for word in text.split() if (bare := word.strip(_AROUND_WORDS))]
     return sum(word[0].isupper() or word[0].isdigit() for word in words) / max(len(words), 1)
-
-
-def _is_whole(text: str) -> bool:
-    """Whether a text begins and ends like a sentence, with all its brackets and without omissions."""
-    start = _START.match(text)
-    if start is None or start[0][-1].islower() or _NOTE.match(text):
-        return False
-    if not _END.search(text) or _ELLIPSIS.search(text[:-3]):
-        return False
-    return all(text.count(a) == text.count(b) for a, b in ("()", "[]")) and _capitalised(text) <= 0.7
-
-
-def _says_something(text: str) -> bool:
-    """Whether enough of its words are neither function words nor citations."""
-    words = words_of(_CITATION.sub(" ", text))
-    content = {word for word in words if word not in COMMON_WORDS and word[0].isalpha() and _is_long(word)}
-    return len(words) >= _MIN_WORDS and len(content) >= _MIN_CONTENT
-
-
-def _is_long(word: str) -> bool:
-    return len(word) > 2 or not word.isascii()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,6 @@ import numpy.typing as npt
 from longmatch.documents.document import Document, Span
 from longmatch.documents.language import count_words
 from longmatch.matching.match import Level, Passage
-from longmatch.ragged import offsets_of
 from longmatch.units.pieces import Pieces
 
 Ints = npt.NDArray[np.int64]
@@ -88,39 +87,39 @@ class Sentences:
     @cached_property
     def sections(self) -> Groups:
         """The sections that hold running text."""
-        return self._groups([(int(s),) for s in self.section])
+        return self._groups(self.section.tolist())
 
     @cached_property
     def chunks(self) -> Groups:
         """Runs of whole sentences of one section, of at most CHUNK_TOKENS tokens."""
-        keys: list[tuple[int, int]] = []
-        filled = number = 0
+        numbers: list[int] = []
+        filled, before = 0, -1
         for section, length in zip(self.section.tolist(), self.lengths.tolist(), strict=True):
-            if not keys or section != keys[-1][0] or filled + length > CHUNK_TOKENS:
-                number, filled = number + 1, 0
-            filled += length
-            keys.append((section, number))
-        return self._groups(keys)
+            begins = section != before or filled + length > CHUNK_TOKENS
+            filled, before = length if begins else filled + length, section
+            numbers.append((numbers[-1] if numbers else 0) + begins)
+        return self._groups(numbers, numbered=True)
 
     @cached_property
     def singles(self) -> Groups:
         """Every sentence a group by itself."""
-        return self._groups([(int(s), i + 1) for i, s in enumerate(self.section)])
+        return self._groups(range(1, len(self) + 1), numbered=True)
 
     @cached_property
     def paragraphs(self) -> Ints:
         """Where each paragraph begins, and the end."""
         return run_offsets(self.paragraph)
 
-    def _groups(self, keys: Sequence[tuple[int, ...]]) -> Groups:
-        runs = [(key, len(list(run))) for key, run in groupby(keys)]
-        offsets = offsets_of(np.array([count for _, count in runs], dtype=np.int64))
-        spans = (Span(int(self.starts[a]), int(self.ends[b - 1])) for a, b in pairwise(offsets.tolist()))
-        return Groups(tuple(self._label(key, len(runs)) for key, _ in runs), tuple(spans), offsets)
-
-    def _label(self, key: tuple[int, ...], count: int) -> str:
-        heading = self.document.sections[key[0]].heading or ("(opening)" if count > 1 else self.document.title)
-        return heading if len(key) == 1 else f"{heading} · {key[1]}"
+    def _groups(self, keys: Sequence[int], numbered: bool = False) -> Groups:
+        """Sentences in a row that have one key, labelled by their section, and by the key where that is a number."""
+        offsets = run_offsets(np.array(keys, dtype=np.int64)) if len(keys) else np.zeros(1, dtype=np.int64)
+        labels, spans = [], []
+        for first, after in pairwise(offsets.tolist()):
+            heading = self.document.sections[int(self.section[first])].heading
+            heading = heading or ("(opening)" if len(offsets) > 2 else self.document.title)
+            labels.append(f"{heading} · {keys[first]}" if numbered else heading)
+            spans.append(Span(int(self.starts[first]), int(self.ends[after - 1])))
+        return Groups(tuple(labels), tuple(spans), offsets)
 
 
 def run_offsets(numbers: Ints) -> Ints:

@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
@@ -99,23 +98,14 @@ def write_page(page: str, path: Path) -> Path:
     return path
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """Blocks in a row; those that did not change, or only moved, may be folded away under a name."""
-
-    blocks: list[RevisedBlock]
-    folded: str = ""
-
-
-def stretches(blocks: tuple[RevisedBlock, ...]) -> list[Stretch]:
-    """Blocks in order, with long runs of unchanged or moved ones folded between the first and the last of them."""
-    found: list[Stretch] = []
+def stretches(blocks: tuple[RevisedBlock, ...]) -> list[dict[str, Any]]:
+    """Blocks in order; of long runs of unchanged or moved ones all but the first and the last, folded under a name."""
+    found: list[dict[str, Any]] = []
     for (change, _), group in groupby(blocks, key=lambda block: (block.change, block.move)):
         row = list(group)
-        if change in _NAMES and len(row) > FOLDED:
-            found += [Stretch(row[:1]), Stretch(row[1:-1], _NAMES[change]), Stretch(row[-1:])]
-        else:
-            found.append(Stretch(row))
+        folded = row[1:-1] if change in _NAMES and len(row) > FOLDED else []
+        parts = ((row[:1], ""), (folded, _NAMES[change]), (row[-1:], "")) if folded else ((row, ""),)
+        found += [{"blocks": part, "folded": name} for part, name in parts]
     return found
 
 

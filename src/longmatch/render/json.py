@@ -194,26 +194,15 @@ class SharedText(View):
     def of(cls, match: Match) -> Self:
         """With the text of both documents."""
         reuse = match.reuse
-        return cls(
-            share_a=reuse.share_a,
-            share_b=reuse.share_b,
-            words_a=reuse.reused_a,
-            words_b=reuse.reused_b,
-            common_words_a=reuse.common_a,
-            common_words_b=reuse.common_b,
-            unchanged=reuse.unchanged,
-            not_compared=list(reuse.not_compared),
-            passages=[
-                ReusedText(
-                    a=SharedSpan(text=found.a.of(match.a.text), start=found.a.start, end=found.a.end),
-                    b=SharedSpan(text=found.b.of(match.b.text), start=found.b.start, end=found.b.end),
-                    words=found.words,
-                    unchanged=found.unchanged,
-                    common=found.common,
-                )
-                for found in reuse.passages
-            ],
-        )
+        passages = []
+        for found in reuse.passages:
+            a = SharedSpan(text=found.a.of(match.a.text), start=found.a.start, end=found.a.end)
+            b = SharedSpan(text=found.b.of(match.b.text), start=found.b.start, end=found.b.end)
+            passages.append(ReusedText(a=a, b=b, words=found.words, unchanged=found.unchanged, common=found.common))
+        counted = {"words_a": reuse.reused_a, "words_b": reuse.reused_b}
+        counted |= {"common_words_a": reuse.common_a, "common_words_b": reuse.common_b}
+        shares = {name: getattr(reuse, name) for name in ("share_a", "share_b", "unchanged", "not_compared")}
+        return cls.model_validate({**shares, **counted, "passages": passages})
 
 
 class SectionRevision(View):

@@ -2,10 +2,10 @@
 
 from base64 import b64encode
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
@@ -39,12 +39,12 @@ class Matrix:
     @cached_property
     def rows(self) -> list[str]:
         """The row labels, none empty."""
-        return self._labels(self.grid.rows, self.grid.row_spans, self.row_groups, self.a)
+        return self._labels(self.row_groups)
 
     @cached_property
     def columns(self) -> list[str]:
         """The column labels, none empty."""
-        return self._labels(self.grid.columns, self.grid.column_spans, self.column_groups, self.b)
+        return self._labels(self.column_groups)
 
     @property
     def row_groups(self) -> list[tuple[str, int]]:
@@ -56,25 +56,20 @@ class Matrix:
         """The same for the columns."""
         return self._groups(self.grid.columns, self.grid.column_spans, self.b)
 
-    def _labels(
-        self, headings: Sequence[str], spans: Sequence[Span], groups: list[tuple[str, int]], document: Document
-    ) -> list[str]:
+    def _labels(self, groups: list[tuple[str, int]]) -> list[str]:
         """A section by its heading; a part of one by its number, which stands first and so is never cut off."""
-        if self.level == "sections":
-            return _section_labels(headings, spans, document)
-        names = (name for name, size in groups for _ in range(size))
-        return [f"{number} · {name}" for number, name in enumerate(names, 1)]
+        names = [name for name, size in groups for _ in range(size)]
+        return names if self.level == "sections" else [f"{number} · {name}" for number, name in enumerate(names, 1)]
 
     def _groups(self, headings: Sequence[str], spans: Sequence[Span], document: Document) -> list[tuple[str, int]]:
+        text, sections = document.readable, document.sections
         if self.level == "sections":
-            return [(name, 1) for name in _section_labels(headings, spans, document)]
-        starts = [section.start for section in document.sections]
-        homes = (max(0, bisect_right(starts, span.start) - 1) for span in spans)
-        runs = [(home, len(list(run))) for home, run in groupby(homes)]
-        sections = document.sections
+            opened = zip(headings, spans, strict=True)
+            return [(label(heading, text[span.start : span.start + 200]), 1) for heading, span in opened]
+        starts = [section.start for section in sections]
+        homes = Counter(max(0, bisect_right(starts, span.start) - 1) for span in spans)
         return [
-            (label(sections[home].heading, document.readable[sections[home].start :][:200]), size)
-            for home, size in runs
+            (label(sections[home].heading, text[sections[home].start :][:200]), size) for home, size in homes.items()
         ]
 
     @property
@@ -134,23 +129,13 @@ class Matrix:
 
     @property
     def cells(self) -> list[tuple[str, list[tuple[str, int, bool]]]]:
-        """Row by row: the label, then (value, shade, whether it is a section with itself)."""
-        return [
-            (
-                name,
-                [(_short(v), s, self.within and i == j) for j, (v, s) in enumerate(zip(values, shades, strict=True))],
-            )
-            for i, (name, values, shades) in enumerate(zip(self.rows, self.values, self.shades, strict=True))
-        ]
+        """Row by row: the label, then (value, shade, whether it is a section with itself).
 
-
-def _short(hundredths: int) -> str:
-    """Two digits after the point, without the zero before it: .07; 0 and 1 as they are."""
-    return {0: "0", 100: "1"}.get(hundredths, f".{hundredths:02d}")
-
-
-def _section_labels(headings: Sequence[str], spans: Sequence[Span], document: Document) -> list[str]:
-    return [
-        label(heading, document.readable[span.start : span.start + 200])
-        for heading, span in zip(headings, spans, strict=True)
-    ]
+        Values have two digits after the point, without the zero before it: .07; 0 and 1 are as they are.
+        """
+        found = []
+        for i, (name, values, shades) in enumerate(zip(self.rows, self.values, self.shades, strict=True)):
+            short = [{0: "0", 100: "1"}.get(value, f".{value:02d}") for value in values]
+            itself = [self.within and i == j for j in range(len(values))]
+            found.append((name, list(zip(short, shades, itself, strict=True))))
+        return found

@@ -13,7 +13,7 @@ from longmatch.controls import without_controls
 from longmatch.documents.document import RUNNING_KINDS, Document
 from longmatch.matching.hits import Hit, Hits, SectionHits
 from longmatch.matching.match import Passage
-from longmatch.matching.presentable import Quality, quality
+from longmatch.matching.presentable import is_sentence
 from longmatch.matching.wording import count, facts, label
 from longmatch.render.view import mark_words
 from longmatch.render.wording import bibliographic, in_words, page_label
@@ -96,8 +96,7 @@ def _print_hit(hit: Hit, number: str, place: Text, console: Console) -> None:
 
 def _passage(side: str, passage: Passage, words: tuple[str, ...]) -> Text:
     """A passage in quotation marks, below its heading if it is no whole sentence."""
-    whole = quality(passage.shown) is Quality.SENTENCE
-    heading = "" if whole or not passage.section else f"{printable(passage.section)}: "
+    heading = "" if is_sentence(passage.shown) or not passage.section else f"{printable(passage.section)}: "
     page = page_label(passage.page)
     return Text.assemble(
         (f"{side}, {page} " if page else f"{side} ", "dim"), heading, "“", marked(passage.shown, words), "”"

@@ -1,15 +1,15 @@
 """One match for a terminal: verdict, section matrix, what changed or stands in both, the passages that say most."""
 
 from bisect import bisect_right
-from collections.abc import Sequence, Set
+from collections.abc import Set
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from longmatch.documents.document import Document, Span, brief
-from longmatch.matching.match import Alignment, Match, Passage
+from longmatch.documents.document import brief
+from longmatch.matching.match import Match
 from longmatch.matching.wording import count, facts, label
 from longmatch.render.matrix import SHADES, Matrix
 from longmatch.render.terminal import marked, printable, probability_bar
@@ -47,9 +47,17 @@ STYLES: dict[str, str] = {"unchanged": "dim", "renumbered": "dim", "moved": "blu
 def print_match(match: Match, console: Console, passages: int = 5) -> None:
     """Print a match; it fits any terminal of 60 columns or more."""
     within = match.a is match.b
-    _print_titles(match, console, within)
-    if not within:
-        _print_verdict(match, console)
+    for side, document in [("", match.a)] if within else [("A  ", match.a), ("B  ", match.b)]:
+        title, size = printable(document.title), f"  ({facts(document)})"
+        console.print(Text.assemble((side, "dim"), (title, "bold"), (size, "dim")))
+    if within:
+        console.print(Text("Its sections against each other."))
+    else:
+        console.print()
+        if (said := verdict(match)) is not None:
+            probability, stated = deciding_probability(match), stated_probability(match)
+            bar = "" if probability is None else probability_bar(probability, BAR)
+            console.print(Text.assemble(bar, (said, "bold"), f" (probability: {stated})." if stated else "."))
     about_two = () if within else (*shared_text(match), caution(match), carried_by(match))
     words = ", ".join(term.text for term in match.terms[:10])
     weighty = f"Shared words that weigh most: {words}." if words else ""
@@ -67,24 +75,6 @@ def print_match(match: Match, console: Console, passages: int = 5) -> None:
     elif match.relation != "copy" and match.reuse.passages:
         print_reuse(match, console)
     print_passages(match, console, passages)
-
-
-def _print_titles(match: Match, console: Console, within: bool) -> None:
-    for side, document in [("", match.a)] if within else [("A  ", match.a), ("B  ", match.b)]:
-        console.print(
-            Text.assemble((side, "dim"), (printable(document.title), "bold"), (f"  ({facts(document)})", "dim"))
-        )
-    if within:
-        console.print(Text("Its sections against each other."))
-
-
-def _print_verdict(match: Match, console: Console) -> None:
-    console.print()
-    if (said := verdict(match)) is None:
-        return
-    probability, stated = deciding_probability(match), stated_probability(match)
-    bar = "" if probability is None else probability_bar(probability, BAR)
-    console.print(Text.assemble(bar, (said, "bold"), f" (probability: {stated})." if stated else "."))
 
 
 def print_matrix(matrix: Matrix, console: Console, gone: Set[int] = frozenset(), new: Set[int] = frozenset()) -> None:
@@ -127,22 +117,16 @@ def _shown(matrix: Matrix, room: int, gone: Set[int], new: Set[int]) -> tuple[li
     scores = matrix.scores.copy()
     if matrix.within:
         np.fill_diagonal(scores, 0.0)
-    sides = ((1, matrix.a, matrix.grid.row_spans, gone, MOST_ROWS), (0, matrix.b, matrix.grid.column_spans, new, room))
-    rows, columns = (
-        _strongest(np.where(_begin_at(spans, document, places), np.inf, scores.max(axis=axis)), max(most, len(places)))
-        for axis, document, spans, places, most in sides
-    )
-    return rows, columns
-
-
-def _begin_at(spans: Sequence[Span], document: Document, places: Set[int]) -> list[bool]:
-    """Whether the section of each span begins at one of some places."""
-    starts = [section.start for section in document.sections]
-    return [starts[bisect_right(starts, span.start) - 1] in places for span in spans]
-
-
-def _strongest(best: np.ndarray, most: int) -> list[int]:
-    return sorted(np.argsort(-best, kind="stable")[:most].tolist())
+    shown = []
+    for axis, document, spans, places, most in (
+        (1, matrix.a, matrix.grid.row_spans, gone, MOST_ROWS),
+        (0, matrix.b, matrix.grid.column_spans, new, room),
+    ):
+        starts = [section.start for section in document.sections]
+        kept = [starts[bisect_right(starts, span.start) - 1] in places for span in spans]
+        best = np.where(kept, np.inf, scores.max(axis=axis))
+        shown.append(sorted(np.argsort(-best, kind="stable")[: max(most, len(places))].tolist()))
+    return shown[0], shown[1]
 
 
 def _cell(matrix: Matrix, row: int, column: int) -> Text:
@@ -245,31 +229,19 @@ def print_passages(match: Match, console: Console, most: int) -> None:
     )
     for number, pair in enumerate(shown, 1):
         console.print()
-        console.print(_head(number, pair))
+        colour = "yellow" if pair.kind == "keyword" else "blue"
+        weight = f", {percent(pair.contribution)} of the match, similarity {pair.score:.2f}"
+        line = Text.assemble((f"{number}. ", "bold"), (kind_label(pair), colour), weight)
+        if pair.words:
+            line.append(f", shared: {printable(', '.join(pair.words))}", "dim")
+        console.print(line)
         sides = Table.grid(padding=(0, 3), expand=True)
-        sides.add_column(ratio=1)
-        sides.add_column(ratio=1)
-        sides.add_row(_section(pair.a), _section(pair.b))
-        sides.add_row(
-            *(
-                marked(of.readable[passage.start : passage.end], pair.words)
-                for of, passage in ((match.a, pair.a), (match.b, pair.b))
-            )
-        )
+        headings, texts = [], []
+        for document, passage in ((match.a, pair.a), (match.b, pair.b)):
+            sides.add_column(ratio=1)
+            page = f", {page_label(passage.page)}" if passage.page is not None else ""
+            headings.append(Text((printable(passage.section) or "(no heading)") + page, "dim"))
+            texts.append(marked(document.readable[passage.start : passage.end], pair.words))
+        sides.add_row(*headings)
+        sides.add_row(*texts)
         console.print(sides)
-
-
-def _head(number: int, pair: Alignment) -> Text:
-    line = Text.assemble(
-        (f"{number}. ", "bold"),
-        (kind_label(pair), "yellow" if pair.kind == "keyword" else "blue"),
-        f", {percent(pair.contribution)} of the match, similarity {pair.score:.2f}",
-    )
-    if pair.words:
-        line.append(f", shared: {printable(', '.join(pair.words))}", "dim")
-    return line
-
-
-def _section(passage: Passage) -> Text:
-    page = page_label(passage.page)
-    return Text((printable(passage.section) or "(no heading)") + (f", {page}" if page else ""), "dim")

@@ -7,12 +7,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 from longmatch.documents.containers import shows_pages
-from longmatch.documents.document import Document, Paragraph, Span
-from longmatch.matching.match import Alignment, Grid, Level, Match, Term, heading_at
+from longmatch.documents.document import Document, Span
+from longmatch.matching.match import Alignment, Grid, Level, Match, heading_at
 from longmatch.render.matrix import Matrix
 from longmatch.render.wording import how_exactly
-from longmatch.reuse.reuse import ONE_WORDING, ReusedPassage
-from longmatch.reuse.revision import Revision
+from longmatch.reuse.reuse import ONE_WORDING
 
 QUOTED = 900  # characters of a passage that stands in both
 STRENGTHS = 5  # shades of a highlight
@@ -35,7 +34,12 @@ def mark_words(text: str, words: Iterable[str]) -> list[tuple[str, bool]]:
     [('The ', False), ('Clay', True), (' was wet.', False)]
     """
     text = " ".join(text.split())
-    patterns = [_pattern(word) for word in sorted(set(words), key=len, reverse=True) if word.strip()]
+    patterns = []
+    for word in sorted(set(words), key=len, reverse=True):
+        body = r"[\W_]+".join(re.escape(part) for part in word.split())
+        unspaced = re.search(r"[\u3040-\u30ff\u3400-\u9fff]", word)  # Chinese needs no space around
+        if body:
+            patterns.append(body if unspaced else rf"(?<!\w){body}(?!\w)")
     if not patterns:
         return [(text, False)] if text else []
     pieces = re.split(f"({'|'.join(patterns)})", text, flags=re.IGNORECASE)
@@ -56,13 +60,6 @@ def mark_spans(text: str, whole: Span, marked: Iterable[Span], most: int) -> lis
                 pieces.append((text[at : min(place, end)], is_marked))
                 at = min(place, end)
     return [*pieces, (" …", True)] if end < whole.end else pieces
-
-
-def _pattern(word: str) -> str:
-    """A word or phrase as a whole; Chinese and Japanese characters need no space around them."""
-    body = r"[\W_]+".join(re.escape(part) for part in word.split())
-    spaced = not re.search(r"[\u3040-\u30ff\u3400-\u9fff]", word)
-    return rf"(?<!\w){body}(?!\w)" if spaced else body
 
 
 def cut(text: str, blocks: Sequence[Span], passages: Sequence[Span]) -> Iterator[list[Run]]:
@@ -110,38 +107,6 @@ class Highlight:
 
 
 @dataclass(frozen=True)
-class Block:
-    """A paragraph, cut into runs."""
-
-    start: int
-    kind: str
-    scored: bool
-    runs: list[Run]
-    page: int | None = None  # where one begins
-
-
-@dataclass(frozen=True)
-class ReuseCard:
-    """A passage that stands in both documents."""
-
-    passage: ReusedPassage
-    how: str
-    sections: tuple[str, str]
-    a: list[tuple[str, bool]]  # text, and whether it is the same in the other
-    b: list[tuple[str, bool]]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A section."""
-
-    start: int
-    heading: str
-    level: int
-    blocks: list[Block]
-
-
-@dataclass(frozen=True)
 class Pane:
     """One document with its highlights."""
 
@@ -156,50 +121,35 @@ class Pane:
         return self.document.id if shows_pages(self.document.id, self.document.source) else ""
 
     @cached_property
-    def parts(self) -> list[Part]:
-        """The sections in order."""
+    def parts(self) -> list[dict[str, Any]]:
+        """The sections in order, their paragraphs cut into runs; the first of each page has its number."""
         document = self.document
         cuts = cut(document.readable, document.paragraphs, [*(h.span for h in self.highlights), *self.verbatim])
         scored = {p.start for p in document.running}
-        page_starts = _page_starts(document.paragraphs)
-        return [
-            Part(
-                section.start,
-                section.heading,
-                min(max(section.level, 1), 4),
-                [
-                    Block(p.start, p.kind, p.start in scored, next(cuts), page_starts.get(p.start))
-                    for p in section.paragraphs
-                ],
-            )
-            for section in document.sections
-        ]
+        parts: list[dict[str, Any]] = []
+        last_page = 0
+        for section in document.sections:
+            blocks = []
+            for p in section.paragraphs:
+                begins = p.page is not None and p.page > last_page
+                last_page = p.page if p.page is not None and begins else last_page
+                block = {"start": p.start, "kind": p.kind, "scored": p.start in scored, "runs": next(cuts)}
+                blocks.append(block | {"page": p.page if begins else None})
+            level = min(max(section.level, 1), 4)
+            parts.append({"start": section.start, "heading": section.heading, "level": level, "blocks": blocks})
+        return parts
 
     def aligned(self, run: Run) -> tuple[int, ...]:
         """The highlights that a run belongs to."""
         return tuple(number for number in run.passages if number < len(self.highlights))
-
-    def is_verbatim(self, run: Run) -> bool:
-        """Whether a run stands in the other document too."""
-        return len(self.aligned(run)) < len(run.passages)
 
     def look(self, run: Run) -> str:
         """The style classes of a run: kind, strength and tier of its strongest passage (numbers rise with weakness)."""
         aligned = self.aligned(run)
         best = self.highlights[aligned[0]]
         also = any(self.highlights[n].also or self.highlights[n].kind != best.kind for n in aligned)
-        verbatim = " verbatim" if self.is_verbatim(run) else ""
+        verbatim = " verbatim" if len(aligned) < len(run.passages) else ""  # it stands in the other document too
         return f"{best.kind}{' both' if also else ''}{verbatim} s{best.strength} t{best.tier}"
-
-
-@dataclass(frozen=True)
-class Card:
-    """One of the strongest pairs of passages."""
-
-    number: int  # of the alignment
-    alignment: Alignment
-    a: list[tuple[str, bool]]  # text, and whether it is a shared word
-    b: list[tuple[str, bool]]
 
 
 class MatchView:
@@ -210,76 +160,59 @@ class MatchView:
         self.within = match.a is match.b
         self.matrix = matrix_view(match, level, grid)
         self.alignments = match.evidence
-        tiers, strengths = _tiers(self.alignments), _strengths(self.alignments)
-        whole = match.relation in ("copy", "version", "template")  # nearly all stands in both: nothing to point at
-        self.reused = () if whole else match.reuse.passages
-        self.a, a_numbers = _pane("a", match.a, self.alignments, tiers, strengths)
-        self.b, b_numbers = _pane("b", match.b, self.alignments, tiers, strengths)
-        self.a = replace(self.a, verbatim=[passage.a for passage in self.reused])
-        self.b = replace(self.b, verbatim=[passage.b for passage in self.reused])
+        self.terms = match.terms[:TERMS]
+        self.share_not_shown = max(0.0, 1.0 - sum(term.share for term in self.terms))
+        versions = match.relation in ONE_WORDING
+        self.revision = match.revision if versions else None
+        # of these and of copies nearly all stands in both: nothing to point at
+        self.reused = () if versions or match.relation == "copy" else match.reuse.passages
+        looks = _looks(self.alignments)
+        self.a, a_numbers = _pane("a", match.a, self.alignments, looks, [passage.a for passage in self.reused])
+        self.b, b_numbers = _pane("b", match.b, self.alignments, looks, [passage.b for passage in self.reused])
         self._pairs = list(zip(a_numbers, b_numbers, strict=True))
 
-    @property
-    def revision(self) -> Revision | None:
-        """What changed between the two, where most of their words are the same."""
-        return self.match.revision if self.match.relation in ONE_WORDING else None
+    def reuse_cards(self, count: int = 10) -> list[dict[str, Any]]:
+        """The longest passages that stand in both, in pieces, each with whether it is the same in the other."""
+        a, b = self.match.a, self.match.b
+        cards = []
+        for passage in self.reused[:count]:
+            how = how_exactly(passage.unchanged, self.match.reuse.unit)
+            card = {
+                "passage": passage,
+                "how": "in many documents of the collection" if passage.common else how,
+                "sections": (heading_at(a, passage.a.start), heading_at(b, passage.b.start)),
+                "a": mark_spans(a.readable, passage.a, passage.same_a, QUOTED),
+                "b": mark_spans(b.readable, passage.b, passage.same_b, QUOTED),
+            }
+            cards.append(card)
+        return cards
 
-    def reuse_cards(self, count: int = 10) -> list[ReuseCard]:
-        """The longest passages that stand in both."""
-        return [
-            ReuseCard(
-                passage,
-                "in many documents of the collection"
-                if passage.common
-                else how_exactly(passage.unchanged, self.match.reuse.unit),
-                (heading_at(self.match.a, passage.a.start), heading_at(self.match.b, passage.b.start)),
-                mark_spans(self.match.a.readable, passage.a, passage.same_a, QUOTED),
-                mark_spans(self.match.b.readable, passage.b, passage.same_b, QUOTED),
-            )
-            for passage in self.reused[:count]
-        ]
-
-    @property
-    def terms(self) -> tuple[Term, ...]:
-        """The shared words and phrases that are shown."""
-        return self.match.terms[:TERMS]
-
-    @property
-    def share_not_shown(self) -> float:
-        """The share of the shared words and phrases that are not shown."""
-        return max(0.0, 1.0 - sum(term.share for term in self.terms))
-
-    def cards(self, count: int = 10) -> list[Card]:
-        """The pairs that say most."""
+    def cards(self, count: int = 10) -> list[dict[str, Any]]:
+        """The pairs that say most, in pieces, each with whether it is a shared word."""
         a, b = self.match.a.readable, self.match.b.readable
         numbers = {id(pair): number for number, pair in enumerate(self.alignments)}
         return [
-            Card(
-                numbers[id(pair)],
-                pair,
-                mark_words(a[pair.a.start : pair.a.end], pair.words),
-                mark_words(b[pair.b.start : pair.b.end], pair.words),
-            )
+            {
+                "number": numbers[id(pair)],
+                "alignment": pair,
+                "a": mark_words(a[pair.a.start : pair.a.end], pair.words),
+                "b": mark_words(b[pair.b.start : pair.b.end], pair.words),
+            }
             for pair in self.match.best(count)
         ]
 
     def data(self) -> dict[str, Any]:
         """What the page's script needs: passages and links by number, and the matrix where the script draws it."""
-        links = [
-            [a, b, round(x.score, 3), round(x.contribution, 6), _kind(x), list(x.words)]
-            for (a, b), x in zip(self._pairs, self.alignments, strict=True)
-        ]
+        links = []
+        for (a, b), x in zip(self._pairs, self.alignments, strict=True):
+            kind = 2 if x.paraphrase else int(x.kind == "keyword")  # 0 for meaning, 1 for words
+            links.append([a, b, round(x.score, 3), round(x.contribution, 6), kind, list(x.words)])
         return {
             "a": [[h.span.start, h.span.end] for h in self.a.highlights],
             "b": [[h.span.start, h.span.end] for h in self.b.highlights],
             "links": links,
             "matrix": matrix_data(self.matrix),
         }
-
-
-def _kind(pair: Alignment) -> int:
-    """0 for meaning, 1 for words, 2 for the same meaning in other words."""
-    return 2 if pair.paraphrase else int(pair.kind == "keyword")
 
 
 def matrix_view(match: Match, level: Level, grid: Grid | None = None) -> Matrix:
@@ -299,55 +232,38 @@ def matrix_data(matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def _page_starts(paragraphs: Sequence[Paragraph]) -> dict[int, int]:
-    """The first paragraph of each page, by its first character."""
-    starts: dict[int, int] = {}
-    last = 0
-    for paragraph in paragraphs:
-        if paragraph.page is not None and paragraph.page > last:
-            starts[paragraph.start] = last = paragraph.page
-    return starts
+def _looks(alignments: Sequence[Alignment]) -> list[tuple[int, int]]:
+    """The strength and the tier of each alignment, strongest first.
 
-
-def _strengths(alignments: Sequence[Alignment]) -> list[int]:
-    """1 to STRENGTHS, from the contribution's square root: weak pairs stay visible beside one strong one."""
+    Strengths are 1 to STRENGTHS, from the contribution's square root: weak pairs stay visible beside one strong one.
+    Tiers are 1 for the pairs that carry the first half of the score, 2 up to four fifths, 3 for the rest.
+    """
     top = max((x.contribution for x in alignments), default=0.0) or 1.0
-    levels = ((max(0.0, x.contribution) / top) ** 0.5 * STRENGTHS for x in alignments)
-    return [min(STRENGTHS, max(1, round(level))) for level in levels]
-
-
-def _tiers(alignments: Sequence[Alignment]) -> list[int]:
-    """1 for the pairs that carry the first half of the score, 2 up to four fifths, 3 for the rest."""
     total = sum(x.contribution for x in alignments) or 1.0
-    before, tiers = 0.0, []
+    before, looks = 0.0, []
     for x in alignments:
-        tiers.append(1 + sum(before >= tier for tier in TIERS))
+        strength = round((max(0.0, x.contribution) / top) ** 0.5 * STRENGTHS)
+        looks.append((min(STRENGTHS, max(1, strength)), 1 + sum(before >= tier for tier in TIERS)))
         before += x.contribution / total
-    return tiers
+    return looks
 
 
 def _pane(
     side: Literal["a", "b"],
     document: Document,
     alignments: Sequence[Alignment],
-    tiers: Sequence[int],
-    strengths: Sequence[int],
+    looks: Sequence[tuple[int, int]],
+    verbatim: Sequence[Span],
 ) -> tuple[Pane, list[int]]:
     """One side's distinct passages, strongest first, and the passage number of each alignment."""
-    numbers: dict[tuple[int, int], int] = {}
-    of_alignment: list[int] = []
-    kinds: list[set[str]] = []
-    first: list[int] = []
-    for at, x in enumerate(alignments):
+    highlights: dict[Span, Highlight] = {}
+    places: list[Span] = []
+    for x, (strength, tier) in zip(alignments, looks, strict=True):
         passage = x.a if side == "a" else x.b
-        number = numbers.setdefault((passage.start, passage.end), len(numbers))
-        if number == len(first):
-            first.append(at)
-            kinds.append(set())
-        kinds[number].add(x.kind)
-        of_alignment.append(number)
-    highlights = [
-        Highlight(Span(*span), alignments[at].kind, len(kinds[number]) > 1, strengths[at], tiers[at])
-        for (span, number), at in zip(numbers.items(), first, strict=True)
-    ]
-    return Pane(side, document, highlights), of_alignment
+        span = Span(passage.start, passage.end)
+        places.append(span)
+        known = highlights.setdefault(span, Highlight(span, x.kind, False, strength, tier))
+        if known.kind != x.kind:
+            highlights[span] = replace(known, also=True)
+    numbers = {span: number for number, span in enumerate(highlights)}
+    return Pane(side, document, list(highlights.values()), verbatim=verbatim), [numbers[span] for span in places]

@@ -10,7 +10,7 @@ from typing import Literal
 from longmatch.documents.document import Document, brief
 from longmatch.matching.match import Alignment, Match
 from longmatch.matching.wording import LIKELY, MAY, WHY_NOT, count, how_likely, label, likelihood, listed
-from longmatch.reuse.reuse import ONE_WORDING, Reuse
+from longmatch.reuse.reuse import ONE_WORDING
 from longmatch.reuse.revision import Revision, SectionChange
 
 _NO_MATCH = 0.05  # below this score nothing that two documents share distinguishes them
@@ -136,31 +136,22 @@ def shared_text(match: Match) -> list[str]:
         kept = revision.words("same") + revision.words("moved")
         own, other = (kept / max(1, kept + revision.words(changed)) for changed in ("removed", "added"))
         parts = f"{percent(own)} of A stands unchanged in B, {percent(other)} of B in A"
-        return [f"{_one_wording(reuse)}: {parts}.", revision_summary(revision)]
-    return [sentence for sentence in (_reused(reuse), _common(reuse)) if sentence]
-
-
-def _one_wording(reuse: Reuse) -> str:
-    """What two documents are that share most of their words."""
-    if reuse.relation == "template":
-        return "The two follow one template, with other dates, amounts and numbers"
-    if reuse.may_be_template:
-        return "The two are versions of one text, or documents of one template"
-    return "The two are versions of one text"
-
-
-def _reused(reuse: Reuse) -> str:
-    if not reuse.reused_a:
-        return ""
-    shares = f"{percent(reuse.share_a)} of A ({count(reuse.reused_a, reuse.unit)})"
-    return f"{shares} stands {how_exactly(reuse.unchanged, reuse.unit)} in B, where it is {percent(reuse.share_b)}."
-
-
-def _common(reuse: Reuse) -> str:
-    if not reuse.common_a:
-        return ""
-    also = "A further " if reuse.reused_a else ""
-    return f"{also}{count(reuse.common_a, reuse.unit)} of A stand in B and in many documents of the collection."
+        are = "The two are versions of one text"
+        if relation == "template":
+            are = "The two follow one template, with other dates, amounts and numbers"
+        elif reuse.may_be_template:
+            are = "The two are versions of one text, or documents of one template"
+        return [f"{are}: {parts}.", revision_summary(revision)]
+    said = []
+    if reuse.reused_a:
+        shares = f"{percent(reuse.share_a)} of A ({count(reuse.reused_a, reuse.unit)})"
+        how = how_exactly(reuse.unchanged, reuse.unit)
+        said.append(f"{shares} stands {how} in B, where it is {percent(reuse.share_b)}.")
+    if reuse.common_a:
+        also = "A further " if reuse.reused_a else ""
+        common = f"{also}{count(reuse.common_a, reuse.unit)} of A"
+        said.append(f"{common} stand in B and in many documents of the collection.")
+    return said
 
 
 def how_exactly(unchanged: float, unit: str = "word") -> str:
@@ -173,30 +164,22 @@ def how_exactly(unchanged: float, unit: str = "word") -> str:
 
 
 def revision_summary(revision: Revision) -> str:
-    """One sentence on how many words changed between two versions."""
+    """Sentences on how many words changed between two versions, on sections that moved, and on tables that differ."""
     changes = [f"{count(number, 'word')} {name}" for name in _CHANGES if (number := revision.words(name))]
-    counted = f"From A to B: {listed(changes)}." if changes else "No word was added, removed or moved."
-    titles = f"The title “{revision.titles[0]}” became “{revision.titles[1]}”." if revision.titles else ""
-    return " ".join(filter(None, [counted, titles, *_moved_sections(revision), _changed_cells(revision)]))
-
-
-def _changed_cells(revision: Revision) -> str:
-    """One sentence on the tables that differ; empty where none does."""
-    changed = sum(len(table.cells) for table in revision.tables)
-    return f"{count(changed, 'cell')} differ{'s' if changed == 1 else ''} in tables." if changed else ""
-
-
-def _moved_sections(revision: Revision) -> list[str]:
-    """A sentence for each section that moved; of many, for the longest."""
+    said = [f"From A to B: {listed(changes)}." if changes else "No word was added, removed or moved."]
+    if revision.titles:
+        said.append("The title “{}” became “{}”.".format(*revision.titles))
     moved = [section for section in revision.sections if section.status == "moved"]
     longest = sorted(moved, key=lambda section: -section.moved)[:_MOVES]
-    sentences = [
-        f"“{section.was[0] if section.was else label(section.heading, section.opening)}” {section_status(section)}."
-        for section in moved
-        if section in longest
-    ]
-    rest = len(moved) - len(sentences)
-    return [*sentences, f"{count(rest, 'more section')} moved."] if rest else sentences
+    named = [section for section in moved if section in longest]
+    for section in named:
+        name = section.was[0] if section.was else label(section.heading, section.opening)
+        said.append(f"“{name}” {section_status(section)}.")
+    if len(moved) > len(named):
+        said.append(f"{count(len(moved) - len(named), 'more section')} moved.")
+    if cells := sum(len(table.cells) for table in revision.tables):
+        said.append(f"{count(cells, 'cell')} differ{'s' if cells == 1 else ''} in tables.")
+    return " ".join(said)
 
 
 def section_status(section: SectionChange) -> str:
