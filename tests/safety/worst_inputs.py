@@ -228,7 +228,7 @@ WORST: dict[str, tuple[str, str, str]] = {  # by the module, and the name that i
     "reuse.words:_HYPHEN": ("", "\u2010", ""),
     "reuse.words:_CHARACTER": ("", "槿", "a"),
     "web.adding:_UNSAFE": ("", "\\", "\x00"),
-    "web.routes.compare:file_name": (".'", "一é", "\x00"),
+    "web.routes:file_name": (".'", "一é", "\x00"),
     "web.security:_HOST": ("", "一", "\n"),
     "web.uploads:_MARKDOWN": ("", "## 1", "\n"),
     "web.uploads:_ID": ("u-f499ac909", "c90f4", "a"),

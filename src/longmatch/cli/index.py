@@ -78,7 +78,13 @@ def index(
     if watch and ray:
         raise LongmatchError("--watch indexes on this computer. Leave out --ray.")
     backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
-    watcher = watch_files(paths, zotero) if watch else None
+    watcher = None
+    if watch:
+        from longmatch.library.watching import Watcher
+        from longmatch.library.zotero import DATABASE
+
+        roots = [*paths, *([zotero / DATABASE] if zotero is not None else [])]
+        watcher = Watcher(roots, lambda root: warn(f"{root} is not there; waiting until it is back."))
     keeping_model = cache(opened)
 
     def index_files(removes: "Prune") -> "IndexingSummary":
@@ -160,15 +166,6 @@ def passed_over(files: Sequence[str]) -> str:
     verb = "file was" if len(files) == 1 else "files were"
     counted = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
     return f"{len(files):,} {verb} passed over (--json names them): {counted}."
-
-
-def watch_files(paths: Sequence[Path], zotero: Path | None) -> "Watcher":
-    """Begin to watch files and folders, and the database of Zotero."""
-    from longmatch.library.watching import Watcher
-    from longmatch.library.zotero import DATABASE
-
-    roots = [*paths, *([zotero / DATABASE] if zotero is not None else [])]
-    return Watcher(roots, lambda root: warn(f"{root} is not there; waiting until it is back."))
 
 
 def keep_indexed(

@@ -170,25 +170,21 @@ def shown_progress() -> Iterator["OnProgress"]:
     from longmatch.documents import ocr
 
     waiting, console = Waiting(), Terminal(stderr=True)
-    shown = Live(get_renderable=_Bars(waiting), console=console, transient=True) if console.is_terminal else None
+    spinner = Spinner("dots", style="progress.spinner")
+
+    def bars() -> Table:
+        """A line for each stage, with its countdown."""
+        table = Table.grid(padding=(0, 1))
+        for stage in waiting.current:
+            bar, left = ProgressBar(1.0, stage.share, 20), Text(waiting.left(stage.name), "cyan")
+            table.add_row(spinner, f"{stage.name} {stage.text}", bar, left)
+        if not table.rows:
+            table.add_row(spinner, "loading", ProgressBar(None, width=20))
+        return table
+
+    shown = Live(get_renderable=bars, console=console, transient=True) if console.is_terminal else None
     with shown or _lines(waiting), ocr.watching(waiting.report_page):
         yield waiting.report
-
-
-class _Bars:
-    """A line for each stage, with its countdown."""
-
-    def __init__(self, waiting: Waiting) -> None:
-        self._waiting, self._spinner = waiting, Spinner("dots", style="progress.spinner")
-
-    def __call__(self) -> Table:
-        table = Table.grid(padding=(0, 1))
-        for stage in self._waiting.current:
-            bar, left = ProgressBar(1.0, stage.share, 20), Text(self._waiting.left(stage.name), "cyan")
-            table.add_row(self._spinner, f"{stage.name} {stage.text}", bar, left)
-        if not table.rows:
-            table.add_row(self._spinner, "loading", ProgressBar(None, width=20))
-        return table
 
 
 @contextmanager

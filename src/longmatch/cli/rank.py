@@ -1,9 +1,9 @@
 """`longmatch rank`: the documents of a library or a folder that belong with one, or with each of many; or sections."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -26,7 +26,7 @@ from longmatch.errors import LongmatchError, ReadError
 if TYPE_CHECKING:
     from longmatch.distributed.indexing import RayBackend
     from longmatch.library.library import By, Library
-    from longmatch.matching.hits import Hits
+    from longmatch.matching.hits import Hits, SectionHits
     from longmatch.matching.matcher import Matcher
 
 
@@ -83,7 +83,14 @@ def rank(
     worker_gpus: WorkerGpus = None,
 ) -> None:
     """Rank documents, or their sections, by how well they match a query document, or each of many."""
-    query, folder = query_and_folder(query, folder, text)
+    if text is not None:
+        if folder is not None:
+            raise LongmatchError(
+                "--text replaces the query document. Name the library alone: rank --text TEXT LIBRARY."
+            )
+        query, folder = "", query
+    if folder is None:
+        raise LongmatchError("Name a library or a folder to search: rank QUERY LIBRARY, or rank --text TEXT LIBRARY.")
     if csv and csv != STANDARD_OUTPUT:
         check_output(Path(csv), TABLE, [query, folder, Path(folder) / query])
     if by == "section" and (each or rerank or ray or model != "default"):
@@ -102,59 +109,40 @@ def rank(
         return
     if ray:
         raise LongmatchError("--ray is for many queries: name a folder or a .jsonl file, and --each.")
-    asked = typed_query(query, text) or query
-    if isinstance(asked, str):
+    from longmatch.documents.read import read_text_string
+
+    asked: str | Document = query
+    if text is not None:
+        asked = read_text_string(text, "text")
+    elif query == "-":
+        asked = read_text_string(sys.stdin.read(), "standard input")
+    else:
         refuse_missing(query, folder)
     if by == "section":
-        rank_sections(asked, folder, k, where, as_json, csv)
+        show_answer(rank_sections(asked, folder, k, where), as_json, csv)
         return
-    second = Second(load_model(rerank), rerank_depth, combine) if rerank else None
+    second = None
+    if rerank:
+        matcher = load_model(rerank)
+        second = Second(rerank, matcher, rerank_depth, matcher.counts_with_first if combine is None else combine)
     library, unreadable = open_library(folder) if model in SEARCH_MODELS else (None, [])
-    remarks: list[str] = []
-    nothing = ""
     if library is not None:
-        answer = search(library, asked, k, where, "sdr" if model == "sdr" else "default", second, unreadable)
-        remarks = library.store.model.language_remarks(answer.query.language)
-        if where and not answer.hits and not answer.hits.same:
-            from longmatch.library.finding import absent_keys
-            from longmatch.matching.wording import none_matches
-
-            nothing = none_matches(where, absent_keys(library.store, where), folder)
+        answer = search(library, folder, asked, k, where, model, second, unreadable)
     elif where:
         raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
     else:
         answer = rank_in_memory(asked, Path(folder), k, model, second)
     report(second.matcher if second else None)
-    if csv:
-        from longmatch.render.export import write_table
-
-        with opened_output(csv) as table:
-            write_table(answer.hits, table)
-    if as_json:
-        answer.print_json(rerank, second, [*remarks, *([nothing] if nothing else [])])
-    elif nothing:
-        for sentence in (nothing, *answer.hits.left_out):
-            echo(sentence)
-    elif csv != STANDARD_OUTPUT:
-        from longmatch.render.terminal import print_ranking
-
-        for sentence in remarks:
-            warn(sentence)
-        print_ranking(answer.hits, Terminal())
+    show_answer(answer, as_json, csv)
 
 
-@dataclass(frozen=True)
-class Second:
+class Second(NamedTuple):
     """A model that reads the best results, how many of them, and whether its rank is combined with the first's."""
 
+    name: str  # as it was asked for
     matcher: "Matcher"
     depth: int
-    wish: bool | None  # None for what suits the model
-
-    @property
-    def combines(self) -> bool:
-        """Whether both ranks count."""
-        return self.matcher.counts_with_first if self.wish is None else self.wish
+    combines: bool
 
 
 @dataclass(frozen=True)
@@ -162,53 +150,49 @@ class Answer:
     """The hits for one query, and what was searched."""
 
     query: Document
-    hits: "Hits"
-    documents: int  # searched
-    model: str
+    hits: "Hits | SectionHits"
+    searched: dict[str, Any]  # for programs: by which models, and how many documents
     unreadable: Unreadable
+    remarks: list[str] = field(default_factory=list)  # on the query
+    nothing: str = ""  # why the condition leaves none
 
-    def print_json(self, rerank: str | None, second: Second | None, remarks: list[str]) -> None:
-        """Print for programs; `rerank` is the name of the second model."""
+
+def show_answer(answer: Answer, as_json: bool, csv: str | None) -> None:
+    """Print it as text or as JSON, or write it as a table."""
+    hits, remarks = answer.hits, answer.remarks
+    if csv:
+        from longmatch.render.export import write_table
+
+        with opened_output(csv) as table:
+            write_table(hits, table)
+    if as_json:
         from longmatch.render.json import to_dict
 
         found = {
-            "query": _facts(self.query),
-            "model": self.model,
-            **({"rerank": rerank, "combined": second.combines} if second else {}),
-            "documents": self.documents,
-            **to_dict(self.hits),
-            "remarks": [*remarks, *self.hits.remarks],
-            "unreadable": _problems(self.unreadable),
+            "query": _facts(answer.query),
+            **answer.searched,
+            **to_dict(hits),
+            "remarks": [*remarks, *filter(None, [answer.nothing]), *hits.remarks],
+            "unreadable": [{"file": file, "problem": problem} for file, problem in answer.unreadable],
         }
         echo_json(found)
+    elif answer.nothing:
+        for sentence in (answer.nothing, *hits.left_out):
+            echo(sentence)
+    elif csv != STANDARD_OUTPUT:
+        from longmatch.matching.hits import Hits
+        from longmatch.render.terminal import print_ranking, print_sections
+
+        for sentence in remarks:
+            warn(sentence)
+        if isinstance(hits, Hits):
+            print_ranking(hits, Terminal())
+        else:
+            print_sections(hits, Terminal())
 
 
 def _facts(query: Document) -> dict[str, Any]:
     return {"id": query.id, "title": query.title, "words": query.words}
-
-
-def _problems(unreadable: Unreadable) -> list[dict[str, str]]:
-    return [{"file": file, "problem": problem} for file, problem in unreadable]
-
-
-def query_and_folder(query: str, folder: str | None, text: str | None) -> tuple[str, str]:
-    """The two arguments; with --text the only one is the folder."""
-    if text is not None and folder is not None:
-        raise LongmatchError("--text replaces the query document. Name the library alone: rank --text TEXT LIBRARY.")
-    if text is not None:
-        return "", query
-    if folder is None:
-        raise LongmatchError("Name a library or a folder to search: rank QUERY LIBRARY, or rank --text TEXT LIBRARY.")
-    return query, folder
-
-
-def typed_query(query: str, text: str | None) -> Document | None:
-    """The text of --text or of standard input as a document; None where the query is a file or an id."""
-    from longmatch.documents.read import read_text_string
-
-    if text is not None:
-        return read_text_string(text, "text")
-    return read_text_string(sys.stdin.read(), "standard input") if query == "-" else None
 
 
 def refuse_missing(query: str, folder: str) -> None:
@@ -226,25 +210,37 @@ def refuse_missing(query: str, folder: str) -> None:
 
 def search(
     library: "Library",
+    folder: str,
     query: str | Document,
     k: int,
     where: str | None,
-    by: "By",
+    model: str,
     second: Second | None,
     unreadable: Unreadable,
 ) -> Answer:
     """Rank the documents of a library; rerank the best with a second model, or with both."""
+    from longmatch.library.finding import absent_keys
+    from longmatch.matching.wording import none_matches
+
+    by: By = "sdr" if model == "sdr" else "default"
     with progress("reading"):
         document = query if isinstance(query, Document) else library.resolve(query)
     named = query if isinstance(query, str) and query in library else document
+    searched: dict[str, Any] = {"model": by}
     if second is None:
         with progress("searching"):
-            return Answer(document, library.rank(named, k, where, by), len(library), by, unreadable)
-    matcher, depth = second.matcher, second.depth
-    total = min(max(k, depth), len(library))
-    with progress(f"searching, then reading with {matcher.name}", total) as advance:
-        hits = library.rank(named, k, where, by, rerank=matcher, depth=depth, combine=second.combines, progress=advance)
-    return Answer(document, hits, len(library), by, unreadable)
+            hits = library.rank(named, k, where, by)
+    else:
+        name, matcher, depth, combines = second
+        total = min(max(k, depth), len(library))
+        with progress(f"searching, then reading with {matcher.name}", total) as advance:
+            hits = library.rank(named, k, where, by, rerank=matcher, depth=depth, combine=combines, progress=advance)
+        searched |= {"rerank": name, "combined": combines}
+    searched["documents"] = len(library)
+    remarks = library.store.model.language_remarks(document.language)
+    empty = where and not hits and not hits.same
+    nothing = none_matches(where, absent_keys(library.store, where), folder) if where and empty else ""
+    return Answer(document, hits, searched, unreadable, remarks, nothing)
 
 
 def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str, backend: "RayBackend | None") -> None:
@@ -272,14 +268,8 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
             advance(1)
 
 
-def rank_sections(
-    query: str | Document, folder: str, k: int, where: str | None, as_json: bool, csv: str | None
-) -> None:
-    """Print the k sections that answer a question best: as text, as JSON or as a table."""
-    from longmatch.render.export import write_table
-    from longmatch.render.json import to_dict
-    from longmatch.render.terminal import print_sections
-
+def rank_sections(query: str | Document, folder: str, k: int, where: str | None) -> Answer:
+    """The k sections that answer a question best."""
     library, unreadable = open_library(folder)
     if library is None:
         raise LongmatchError(
@@ -289,29 +279,18 @@ def rank_sections(
     with progress("searching"):
         hits = library.rank_sections(query if isinstance(query, str) and query in library else document, k, where)
     remarks = library.store.model.language_remarks(document.language)
-    if csv:
-        with opened_output(csv) as table:
-            write_table(hits, table)
-    if as_json:
-        found = {
-            "query": _facts(document),
-            "documents": len(library),
-            **to_dict(hits),
-            "remarks": [*remarks, *hits.remarks],
-            "unreadable": _problems(unreadable),
-        }
-        echo_json(found)
-    elif csv != STANDARD_OUTPUT:
-        for sentence in remarks:
-            warn(sentence)
-        print_sections(hits, Terminal())
+    return Answer(document, hits, {"documents": len(library)}, unreadable, remarks)
 
 
 def rank_in_memory(query: str | Document, folder: Path, k: int, model: str, second: Second | None) -> Answer:
     """Read, encode and rank without storing anything; order the best by a second model too, or by it alone."""
+    import numpy as np
+
     from longmatch.documents.read import names_a_file, read
     from longmatch.library.errors import unknown_query
     from longmatch.library.store import is_library
+    from longmatch.matching.hits import Hits
+    from longmatch.matching.matcher import is_same, rerank
 
     if is_library(folder):
         raise LongmatchError(
@@ -329,26 +308,17 @@ def rank_in_memory(query: str | Document, folder: Path, k: int, model: str, seco
     with progress("encoding", total=len(documents)) as advance:
         hits = matcher.rank(given, documents, max(k, second.depth) if second else k, advance)
     report(matcher)
+    searched: dict[str, Any] = {"model": matcher.name}
     if second:
-        hits = rerank_hits(second, given, hits, k, documents, matcher.name)
-    return Answer(given, hits, len(documents), matcher.name, [(error.path, str(error)) for error in unreadable])
-
-
-def rerank_hits(second: Second, query: Document, hits: "Hits", k: int, documents: list[Document], first: str) -> "Hits":
-    """Rerank the hits with another model; the order by `first`, which found them, may count too."""
-    import numpy as np
-
-    from longmatch.matching.hits import Hits
-    from longmatch.matching.matcher import is_same, rerank
-
-    matcher = second.matcher
-    others = sum(not is_same(document, query) for document in documents)
-    scores = np.array([hit.score for hit in hits]) if second.combines else None
-    with progress(f"reading with {matcher.name}", total=len(hits)) as advance:
-        best = rerank(matcher, query, [hit.document for hit in hits], k, others, advance, first=scores)
-    reranked = Hits(replace(hits[one.place], score=one.score, percentile=one.percentile) for one in best)
-    reranked.ordered_by = (first, matcher.name) if second.combines else None
-    return reranked
+        others = sum(not is_same(document, given) for document in documents)
+        scores = np.array([hit.score for hit in hits]) if second.combines else None
+        with progress(f"reading with {second.matcher.name}", total=len(hits)) as advance:
+            best = rerank(second.matcher, given, [hit.document for hit in hits], k, others, advance, first=scores)
+        hits = Hits(replace(hits[one.place], score=one.score, percentile=one.percentile) for one in best)
+        hits.ordered_by = (matcher.name, second.matcher.name) if second.combines else None
+        searched |= {"rerank": second.name, "combined": second.combines}
+    searched["documents"] = len(documents)
+    return Answer(given, hits, searched, [(error.path, str(error)) for error in unreadable])
 
 
 def read_collection(folder: Path) -> tuple[list[Document], list[ReadError]]:

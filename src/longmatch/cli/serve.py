@@ -56,12 +56,21 @@ def serve(
         raise LongmatchError(f"The token is too short to be safe. Take {SHORTEST} characters or more, or none.")
     if not loopback and token is None:
         token = secrets.token_urlsafe(24)
-    with _listen(host, port) as listening:
+    try:  # before anything slow, so that a taken port is said at once
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LongmatchError(f"Port {port} of {host} cannot be used ({reason}). Name another with --port.") from error
+    with listening:
         opened, _ = open_library(library)
         if opened is None:
             raise LongmatchError(f"{library} is no folder. Name a library, or a folder of documents.")
-        if writable:
-            _check_writable(opened.address)
+        if writable and "://" in opened.address:
+            raise LongmatchError("--writable needs a library in a folder of this computer. Leave it out.")
+        if writable and not os.access(opened.address, os.W_OK):
+            problem = f"{opened.address} cannot be written."
+            raise LongmatchError(f"{problem} Leave out --writable, or change its permissions.")
         with progress("starting"):
             from longmatch.web.app import create_app, server_of
             from longmatch.web.security import LOOPBACK
@@ -93,23 +102,6 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """Take the port before anything slow, so that a taken one is said at once."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=512)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise LongmatchError(f"Port {port} of {host} cannot be used ({reason}). Name another with --port.") from error
-
-
-def _check_writable(address: str) -> None:
-    if "://" in address:
-        raise LongmatchError("--writable needs a library in a folder of this computer. Leave it out.")
-    if not os.access(address, os.W_OK):
-        raise LongmatchError(f"{address} cannot be written. Leave out --writable, or change its permissions.")
 
 
 def _address(host: str, port: int, token: str | None) -> str:

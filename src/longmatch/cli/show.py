@@ -51,12 +51,26 @@ def show(
             check_output(Path(file), ENDINGS[form])
     opened = Library(locate_library(library), create=False, on_message=warn)
     if any(exports.values()):
+        from longmatch.render.export import export
+
         records = _selected(opened, id, find, where)
+        if not records:
+            raise LongmatchError("There is no document to export. Check the condition.")
         for form, file in exports.items():
             if file:
-                _export(records, form, file)
+                with opened_output(file) as out:
+                    export(records, form, out)
+            if file and file != STANDARD_OUTPUT:
+                echo(f"{file}: {len(records):,} {'document' if len(records) == 1 else 'documents'}")
     elif id is not None:
-        _show_document(opened, id, as_json)
+        from longmatch.cli.read import structure
+        from longmatch.render.terminal import print_structure
+
+        document = opened.show(id)
+        if as_json:
+            echo_json(structure(document) | {"source": document.source})
+        else:
+            print_structure(document, Terminal())
     elif find:
         _print_found(opened, library, find, where, as_json)
     else:
@@ -72,29 +86,6 @@ def _selected(
     ids = opened.find_ids(find, most, where) if find else [opened.show(str(id)).id]
     records = {record["id"]: record for record in opened.records(where)}
     return [records[id] for id in ids if id in records]
-
-
-def _export(records: list[dict[str, Any]], form: "Format", file: str) -> None:
-    from longmatch.render.export import export
-
-    if not records:
-        raise LongmatchError("There is no document to export. Check the condition.")
-    with opened_output(file) as opened:
-        export(records, form, opened)
-    if file != STANDARD_OUTPUT:
-        echo(f"{file}: {len(records):,} {'document' if len(records) == 1 else 'documents'}")
-
-
-def _show_document(opened: "Library", id: str, as_json: bool) -> None:
-    from longmatch.cli.read import structure
-    from longmatch.render.terminal import print_structure
-
-    document = opened.show(id)
-    if as_json:
-        facts = structure(document) | {"source": document.source}
-        echo_json(facts)
-    else:
-        print_structure(document, Terminal())
 
 
 def _print_found(opened: "Library", library: str, find: str, where: str | None, as_json: bool) -> None:

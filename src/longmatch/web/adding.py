@@ -145,7 +145,11 @@ class Additions:
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
-                path = self._reserve(safe_name(name))
+                path, number = self.folder / safe_name(name), 1
+                stem, suffix = _split_suffix(path.name)
+                while not _reserved(path):
+                    number += 1
+                    path = path.with_name(f"{stem} ({number}){suffix}")
                 partial.replace(path)
             finally:
                 partial.unlink(missing_ok=True)
@@ -153,17 +157,6 @@ class Additions:
             sentence = f"{name} cannot be kept ({(error.strerror or str(error)).lower()})."
             raise Problem(507, f"{sentence} Make room on the server, then add it again.") from error
         return path
-
-    def _reserve(self, name: str) -> Path:
-        """An empty file under a free name: nobody else can take it."""
-        stem, suffix = _split_suffix(name)
-        count = 1
-        while True:
-            path = self.folder / (name if count == 1 else f"{stem} ({count}){suffix}")
-            with suppress(FileExistsError):
-                path.open("xb").close()
-                return path
-            count += 1
 
     def _discard(self, path: Path) -> None:
         """Delete a file whose document was not added."""
@@ -187,6 +180,15 @@ class Additions:
         for empty in [path for path in files if not path.stat().st_size]:
             empty.unlink(missing_ok=True)
         return [path for path in files if path not in known and path.exists()]
+
+
+def _reserved(path: Path) -> bool:
+    """Make an empty file that nobody else can take; False where there is one already."""
+    try:
+        path.open("xb").close()
+    except FileExistsError:
+        return False
+    return True
 
 
 def _refuse() -> None:

@@ -11,19 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from longmatch.library.library import Library
+from longmatch.web import describe
 from longmatch.web.limits import Limits
 from longmatch.web.page.routes import page_router
 from longmatch.web.problems import answer_with_sentences
-from longmatch.web.routes import compare, describe, documents, library, rank, uploads
-from longmatch.web.routes.common import mistakes
+from longmatch.web.routes import API, router, views
 from longmatch.web.security import Guard
 from longmatch.web.state import State
 
-API = "/api/v1"
 GRACE = 5  # seconds that answers under way may take once the server is to end
 
 
@@ -65,13 +64,8 @@ def create_app(
     app.state.longmatch = state
     answer_with_sentences(app, served)
     app.add_middleware(Guard, token=token, limits=state.limits, hosts=hosts)
-    routes = APIRouter(prefix=API, responses=mistakes(401, 403, 421))
-    for part in (library, documents, uploads, rank, compare):
-        routes.include_router(part.router)
-    app.include_router(routes)
-    app.include_router(compare.views)
-    app.include_router(describe.router)
-    app.include_router(page_router)
+    for routes in (router, views, describe.router, page_router):
+        app.include_router(routes)
     return app
 
 
@@ -86,10 +80,16 @@ class TimedConnection(H11Protocol):
     _limit: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first head."""
+        """Begin to wait for the first head, and make room where there are too many."""
         super().connection_made(transport)
         self._wait_for_head()
-        self._make_room()
+        timed = (one for one in self.connections if isinstance(one, TimedConnection))
+        opened = {one for one in timed if not one.transport.is_closing()}
+        if self.limit_concurrency is not None and len(opened) >= self.limit_concurrency:
+            # those whose turn it is: to send a head, or the rest of a body
+            waiting = [one for one in opened - {self} if not one.has_head or one.cycle.more_body]
+            if waiting:
+                min(waiting, key=lambda one: (one.has_head, one._since)).transport.abort()
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next head."""
@@ -116,15 +116,6 @@ class TimedConnection(H11Protocol):
     def _close_without_head(self) -> None:
         if not self.has_head:
             self.transport.abort()
-
-    def _make_room(self) -> None:
-        timed = (one for one in self.connections if isinstance(one, TimedConnection))
-        opened = {one for one in timed if not one.transport.is_closing()}
-        if self.limit_concurrency is not None and len(opened) >= self.limit_concurrency:
-            # those whose turn it is: to send a head, or the rest of a body
-            waiting = [one for one in opened - {self} if not one.has_head or one.cycle.more_body]
-            if waiting:
-                min(waiting, key=lambda one: (one.has_head, one._since)).transport.abort()
 
 
 def server_of(app: Any) -> uvicorn.Server:

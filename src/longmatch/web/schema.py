@@ -1,7 +1,7 @@
 """The interface's answers and questions, typed; what results are, `render/json.py` says."""
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -140,31 +140,32 @@ class Aligned(json.Aligned):
     b: PassageText
 
 
-class Found(json.Judgement, Described):
+class OfHit(Described):
+    """What an answer says of a hit, and of its document."""
+
+    @classmethod
+    def of_hit(cls, hit: Hit | SectionHit, known: Described | None = None) -> Self:
+        """From a hit, and what is known of its document already."""
+        facts = (known or Described.of(hit.document)).model_dump()
+        names = {str(field.validation_alias or name) for name, field in cls.model_fields.items()}
+        return cls.model_validate({name: getattr(hit, name) for name in names - facts.keys()} | facts)
+
+
+class Found(json.Judgement, OfHit):
     """A document that belongs with the one asked about."""
 
     why: list[Aligned] = Field(description="The passages that say most about the two.")
-
-    @classmethod
-    def of_hit(cls, hit: Hit, known: Described | None = None) -> "Found":
-        """From a hit, and what is known of its document already."""
-        return cls.model_validate(_with_document(hit, known or Described.of(hit.document), cls))
 
 
 class Same(json.SameText, Described):
     """A document of the library that is the upload asked about."""
 
 
-class FoundSection(json.SectionPlace, Described):
+class FoundSection(json.SectionPlace, OfHit):
     """A section of a document that answers a question."""
 
     passage: PassageText = Field(description="The sentence in it that answers best.")
     paragraph: str = Field(description="The paragraph around that sentence; the sentence alone where it is very long.")
-
-    @classmethod
-    def of_hit(cls, hit: SectionHit, known: Described | None = None) -> "FoundSection":
-        """From a hit, and what is known of its document already."""
-        return cls.model_validate(_with_document(hit, known or Described.of(hit.document), cls))
 
 
 class Ranking(json.View):
@@ -308,10 +309,3 @@ class Map(json.View):
     total: int = Field(description="How many documents the library holds; of many, a sample is on the map.")
     points: list[Point]
     clusters: list[Cluster]
-
-
-def _with_document(hit: Hit | SectionHit, known: Described, shape: type[BaseModel]) -> dict[str, Any]:
-    """What an answer of this shape says of a hit, and of its document."""
-    facts = known.model_dump()
-    names = {str(field.validation_alias or name) for name, field in shape.model_fields.items()}
-    return {name: getattr(hit, name) for name in names - facts.keys()} | facts

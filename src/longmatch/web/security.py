@@ -82,16 +82,19 @@ class Guard:
             return _no(421, "This server is not called by that name. Use the address that longmatch serve printed.")
         if path.startswith("/api/") and _is_foreign(headers):
             return _no(403, "Another site may not ask this server.")
-        if self._token is not None and path.startswith("/api/") and path not in OPEN and not self._knows(headers):
-            return _no(401, "This server wants its token: Authorization: Bearer TOKEN.", {"WWW-Authenticate": "Bearer"})
-        if _length(headers) > self._limits.upload_bytes + SLACK:
+        if self._token is not None and path.startswith("/api/") and path not in OPEN:
+            kind, _, given = headers.get("authorization", "").partition(" ")
+            same = secrets.compare_digest(given.strip().encode("utf-8", "replace"), self._token.encode())
+            if kind.lower() != "bearer" or not same:
+                sentence = "This server wants its token: Authorization: Bearer TOKEN."
+                return _no(401, sentence, {"WWW-Authenticate": "Bearer"})
+        try:
+            length = int(headers.get("content-length", "0"))
+        except ValueError:
+            length = 0
+        if length > self._limits.upload_bytes + SLACK:
             return _no(413, too_large(self._limits), HANG_UP)
         return None
-
-    def _knows(self, headers: Headers) -> bool:
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        known = (self._token or "").encode()
-        return kind.lower() == "bearer" and secrets.compare_digest(given.strip().encode("utf-8", "replace"), known)
 
 
 class _Body:
@@ -167,10 +170,3 @@ def _is_foreign(headers: Headers) -> bool:
     own = headers.get("host", "").strip().lower()
     origins = headers.getlist("origin")
     return len(origins) > 1 or any(urlsplit(origin).netloc.lower() != own for origin in origins)
-
-
-def _length(headers: Headers) -> int:
-    try:
-        return int(headers.get("content-length", "0"))
-    except ValueError:
-        return 0

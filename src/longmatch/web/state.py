@@ -63,13 +63,6 @@ class State:
         """Run something in the scoring thread, off the event loop."""
         return await self.worker.ask(function, *arguments, **named)
 
-    def warm_now(self) -> None:
-        """Open the model and the index, so that the first question is as quick as the next."""
-        self.library.matcher.backbone.encode_texts(["It rained."])
-        if len(self.library):
-            self.library.vectors()
-        self.ready = True
-
     def document(self, id: str) -> Document:
         """The upload or the document of the library with this id."""
         upload = self.uploads.get(id)
@@ -147,10 +140,9 @@ class State:
         )
         rows = self.catalogue.rows()
         described = self.described(asked.document)
-        where = asked.where
-        nothing = (
-            [none_matches(where, absent_keys(library.store, where))] if where and not hits and not hits.same else []
-        )
+        nothing = []
+        if asked.where and not hits and not hits.same:
+            nothing.append(none_matches(asked.where, absent_keys(library.store, asked.where)))
         return Ranking(
             query=described,
             by=asked.by if hits.ordered_by else asked.rerank or asked.by,
@@ -185,16 +177,15 @@ class State:
         """The same, in the scoring thread."""
         key = self.library.version, a, b, model
         if (match := self.compared.get(key)) is None:
-            match = self.compared[key] = self._match_now(list(dict.fromkeys((a, b))), model)
+            ids = list(dict.fromkeys((a, b)))
+            if model == DEFAULT:
+                queries = [self.query_now(id) for id in ids]
+                match = self.library.within(*queries) if a == b else self.library.compare(*queries)
+            else:
+                matcher, documents = self.models.get(model), [self.document(id) for id in ids]
+                match = matcher.within(*documents) if a == b else matcher.compare(*documents)
+            self.compared[key] = match
         return match
-
-    def _match_now(self, ids: list[str], model: str) -> Match:
-        """Of two documents, or within one."""
-        if model == DEFAULT:
-            queries = [self.query_now(id) for id in ids]
-            return self.library.within(*queries) if len(ids) == 1 else self.library.compare(*queries)
-        matcher, documents = self.models.get(model), [self.document(id) for id in ids]
-        return matcher.within(*documents) if len(ids) == 1 else matcher.compare(*documents)
 
     def grid_now(self, match: Match, level: Level) -> Grid:
         """A level of a comparison, if it is not too large to be sent."""
@@ -208,16 +199,22 @@ class State:
         return grid
 
     def open(self) -> None:
-        """Take questions; the model is opened meanwhile."""
+        """Take questions; model and index are opened meanwhile, so that the first is as quick as the next."""
+
+        def warm() -> None:
+            self.library.matcher.backbone.encode_texts(["It rained."])
+            if len(self.library):
+                self.library.vectors()
+            self.ready = True
+
+        def log_failure(warmed: "Future[None]") -> None:  # requests that need the model report it too
+            error = None if warmed.cancelled() else warmed.exception()
+            if error is not None:
+                log.warning("%s", error)
+
         self.worker.open()
         if not self.ready:
-            self.worker.begin(self.warm_now).add_done_callback(self._log_failure)
-
-    def _log_failure(self, warmed: "Future[None]") -> None:
-        """Log why the model could not be opened; requests that need it report it too."""
-        error = None if warmed.cancelled() else warmed.exception()
-        if error is not None:
-            log.warning("%s", error)
+            self.worker.begin(warm).add_done_callback(log_failure)
 
     def close(self) -> None:
         """End all jobs."""

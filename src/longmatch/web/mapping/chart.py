@@ -59,30 +59,28 @@ class Chart:
         return Map(total=total, points=points, clusters=self._clusters(ids, vectors, labels))
 
     def _clusters(self, ids: list[str], vectors: Floats, labels: Ints) -> list[Cluster]:
-        numbers = range(int(labels.max(initial=-1)) + 1)
-        examples = [[ids[i] for i in _nearest(vectors, np.flatnonzero(labels == n))] for n in numbers]
         known = self._catalogue.rows()
-        documents = [[self._library.show(id) for id in some if id in known] for some in examples]
+        documents, sizes = [], []
+        for number in range(int(labels.max(initial=-1)) + 1):
+            members = np.flatnonzero(labels == number)
+            likeness = vectors[members] @ vectors[members].mean(0)
+            nearest = members[np.argsort(-likeness, kind="stable")[:EXAMPLES]]
+            documents.append([self._library.show(ids[i]) for i in nearest if ids[i] in known])
+            sizes.append(len(members))
         words = weightiest(documents, self._library.statistics.terms.words)
-        return [Cluster(number=n, words=words[n], size=int((labels == n).sum())) for n in numbers]
+        return [Cluster(number=n, words=words[n], size=size) for n, size in enumerate(sizes)]
 
 
 def _sample(ids: list[str]) -> Ints:
     """The places of the documents on the map, sorted by id: all, or those whose hashed ids are smallest."""
-    places = sorted(range(len(ids)), key=lambda i: ids[i])
+
+    def hashed(place: int) -> bytes:
+        return blake2b(ids[place].encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+    places = sorted(range(len(ids)), key=ids.__getitem__)
     if len(places) > MOST:
-        places = sorted(sorted(places, key=lambda i: _hashed(ids[i]))[:MOST], key=lambda i: ids[i])
+        places = sorted(sorted(places, key=hashed)[:MOST], key=ids.__getitem__)
     return np.array(places, dtype=np.int64)
-
-
-def _hashed(id: str) -> bytes:
-    return blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def _nearest(vectors: Floats, members: Ints) -> Ints:
-    """The members nearest to the middle of their cluster."""
-    middle = vectors[members].mean(0)
-    return np.asarray(members[np.argsort(-(vectors[members] @ middle), kind="stable")[:EXAMPLES]])
 
 
 def weightiest(clusters: Sequence[Sequence[Document]], background: Frequencies) -> list[list[str]]:

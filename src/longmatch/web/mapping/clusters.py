@@ -40,7 +40,12 @@ def cluster(vectors: Floats, places: Floats | None = None) -> Ints:
         grouped = vectors if places is None else places
         judged = grouped[chosen]
         best, _ = _best(judged, usual, REGION_STARTS, distances)
-    return by_size(best if len(judged) == count else _extended(grouped, judged, best))
+    if len(judged) < count:
+        centres = np.stack([judged[best == n].mean(0) for n in np.unique(best)])
+        best = np.asarray(settle(grouped, centres[None])[0])
+    found, first, counts = np.unique(best, return_index=True, return_counts=True)
+    by_size = np.lexsort((first, -counts))  # of equal ones, the one met first
+    return np.argsort(by_size)[np.searchsorted(found, best)]
 
 
 def usual_numbers(documents: int) -> range:
@@ -60,12 +65,6 @@ def _best(points: Floats, numbers: range, starts: int, distances: Floats) -> tup
     scores = [silhouette(distances, labels) for labels in tried]
     best = int(np.argmax(scores))
     return tried[best], scores[best]
-
-
-def _extended(vectors: Floats, judged: Floats, labels: Ints) -> Ints:
-    """The clusters of all points, beginning with those of some of them: (vectors,)."""
-    centres = np.stack([judged[labels == n].mean(0) for n in np.unique(labels)])
-    return np.asarray(settle(vectors, centres[None])[0])
 
 
 def centred_units(vectors: Floats) -> Floats:
@@ -105,19 +104,6 @@ def silhouette(distances: Floats, labels: Ints) -> float:
     nearest = means.min(1)
     scores = (nearest - within) / np.maximum(np.maximum(nearest, within), 1e-12)
     return float(np.where(sizes[labels] > 1, scores, 0).mean())
-
-
-def by_size(labels: Ints) -> Ints:
-    """The same clusters numbered by their size, the largest 0; of equal ones, the one met first.
-
-    >>> by_size(np.array([2, 1, 1, 0, 1, 0])).tolist()
-    [2, 0, 0, 1, 0, 1]
-    """
-    found, first, counts = np.unique(labels, return_index=True, return_counts=True)
-    order = np.lexsort((first, -counts))
-    numbers = np.empty(len(found), dtype=np.int64)
-    numbers[order] = np.arange(len(found))
-    return numbers[np.searchsorted(found, labels)]
 
 
 def k_means(vectors: Floats, k: int, starts: int) -> Ints:

@@ -30,8 +30,12 @@ def layout(vectors: Floats) -> Floats:
     if count < 3:
         return np.array([[0.25 + 0.5 * i, 0.5] for i in range(count)], dtype=np.float32).reshape(count, 2)
     chosen = np.linspace(0, count - 1, min(count, LANDMARKS)).astype(int)
-    landmarks = _places(vectors[chosen])
-    return _framed(landmarks if len(chosen) == count else _among(vectors, vectors[chosen], landmarks))
+    places = _places(vectors[chosen])
+    if len(chosen) < count:
+        places = _among(vectors, vectors[chosen], places)
+    low, high = places.min(0), places.max(0)
+    size = float((high - low).max()) or 1.0  # directions keep their proportion
+    return np.asarray(np.clip((places - (low + high) / 2) / size + 0.5, 0, 1), dtype=np.float32)
 
 
 def _places(vectors: Floats) -> Floats:
@@ -50,21 +54,16 @@ def principal(vectors: Floats, width: int) -> Floats:
     centred = np.asarray(vectors - vectors.mean(0), dtype=np.float32)
     spread = product(centred.T, centred)  # (dimensions, dimensions)
     basis = np.random.default_rng(0).standard_normal((len(spread), min(*centred.shape, width + 10)), dtype=np.float32)
-    for _ in range(6):
-        basis = _orthonormal(product(spread, basis))
+    for _ in range(6):  # columns of length 1 at right angles, as many as are independent
+        exact = product(spread, basis).astype(np.float64)
+        sizes, turned = np.linalg.eigh(product(exact.T, exact))
+        kept = sizes > 1e-10 * sizes[-1]
+        basis = product(exact, turned[:, kept] / np.sqrt(sizes[kept])).astype(np.float32)
     found = product(centred, basis)
-    _, turned = np.linalg.eigh(product(found.T, found))
-    found = product(found, turned[:, ::-1][:, :width])
+    _, directions = np.linalg.eigh(product(found.T, found))
+    found = product(found, directions[:, ::-1][:, :width])
     farthest = found[np.abs(found).argmax(0), np.arange(found.shape[1])]
     return np.asarray(found * np.where(farthest < 0, -1, 1), dtype=np.float32)
-
-
-def _orthonormal(columns: Floats) -> Floats:
-    """Columns of length 1 at right angles that span the same: (rows, as many as are independent)."""
-    exact = columns.astype(np.float64)
-    sizes, turned = np.linalg.eigh(product(exact.T, exact))
-    kept = sizes > 1e-10 * sizes[-1]
-    return product(exact, turned[:, kept] / np.sqrt(sizes[kept])).astype(np.float32)
 
 
 def _among(vectors: Floats, landmarks: Floats, places: Floats) -> Floats:
@@ -76,13 +75,6 @@ def _among(vectors: Floats, landmarks: Floats, places: Floats) -> Floats:
         weights = np.exp(20 * np.take_along_axis(likeness, near, 1))
         found[start : start + 1024] = (places[near] * weights[..., None]).sum(1) / weights.sum(1, keepdims=True)
     return found
-
-
-def _framed(places: Floats) -> Floats:
-    """Moved and scaled into the unit square; directions keep their proportion."""
-    low, high = places.min(0), places.max(0)
-    size = float((high - low).max()) or 1.0
-    return np.asarray(np.clip((places - (low + high) / 2) / size + 0.5, 0, 1), dtype=np.float32)
 
 
 def product(left: npt.NDArray[Real], right: npt.NDArray[Real]) -> npt.NDArray[Real]:

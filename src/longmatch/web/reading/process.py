@@ -64,7 +64,11 @@ def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = N
     it is, where the name does not.
     """
     shown = shown_name(name, content)
-    kind = suffix or _suffix(shown)
+    known = [each for each in upload_suffixes() if shown.lower().endswith(each)]  # a closed list
+    if not suffix and not known:
+        kinds = ", ".join(upload_suffixes())
+        raise Problem(415, f"{shown} is of a kind that longmatch does not read. The kinds it reads are {kinds}.")
+    kind = suffix or max(known, key=len)
     if kind in SCANNED and ocr.is_available():
         limits = replace(limits, reading_seconds=limits.scan_seconds)
     with _private_file(content, kind) as file:
@@ -223,15 +227,6 @@ def _take(said: bytes, read: ReadFile, shown: str, limits: Limits) -> list[str]:
             advice = "Add it on the server: longmatch index LIBRARY FILE."
             raise Problem(413, f"{shown} holds more than can be added from the page at once: {most}. {advice}")
     return begun
-
-
-def _suffix(name: str) -> str:
-    """The suffix that says which reader to take, from a closed list."""
-    known = [suffix for suffix in upload_suffixes() if name.lower().endswith(suffix)]
-    if not known:
-        kinds = ", ".join(upload_suffixes())
-        raise Problem(415, f"{name} is of a kind that longmatch does not read. The kinds it reads are {kinds}.")
-    return max(known, key=len)
 
 
 def shown_name(name: str, content: bytes | None = None) -> str:
