@@ -91,17 +91,24 @@ def test_a_level_between_two_worked_by_hand() -> None:
     assert Level(-3.0, 0.3).blend(Level(-1.0, 0.5), share=0.0) == Level(-3.0, 0.3)
 
 
-@pytest.mark.parametrize("documents", [4, 12, 100, 10_000])
-def test_the_more_documents_the_more_their_own_pairs_count_and_the_less_doubt(documents: int) -> None:
-    sample = sampled(-1.0, 0.2, documents)
-    own = sample.levels({})["words"]
-    share = documents / (documents + PRIOR_DOCUMENTS)
-    found = PRIOR.unrelated(Known(0.6, kind=0.6), sample)
-    prose = {side: PRIOR.known[side].blend(PRIOR.general[side], 0.4) for side in PRIOR.known}
-    assert found.levels["words"] == prose["words"].blend(own, share)
-    assert found.doubtful["words"] == PRIOR.unknown["words"].blend(own, share)
-    assert vars(found.levels["meaning"]) == pytest.approx(vars(prose["meaning"]))  # which nobody sampled
-    assert found.doubt == pytest.approx(0.4 * MOST_DOUBT * (1 - share))
+def test_a_collection_and_what_is_known_of_its_kind_are_blended_as_worked_by_hand() -> None:
+    assert (PRIOR_DOCUMENTS, MOST_DOUBT) == (6, 0.4)
+    found = PRIOR.unrelated(Known(0.6, kind=0.6), sampled(-1.0, 0.3, documents=6))  # half its own pairs, half the prior
+    words, doubtful = found.levels["words"], found.doubtful["words"]
+    assert words.mean == pytest.approx(0.5 * (0.6 * -3.0 + 0.4 * -3.5) + 0.5 * -1.0, abs=0.01)
+    assert words.spread == pytest.approx((0.5 * (0.6 * 0.16 + 0.4 * 0.09) + 0.5 * 0.09) ** 0.5, abs=0.01)
+    assert doubtful.mean == pytest.approx(0.5 * -2.0 + 0.5 * -1.0, abs=0.01)
+    assert doubtful.spread == pytest.approx((0.5 * 0.64 + 0.5 * 0.09) ** 0.5, abs=0.01)
+    meaning = found.levels["meaning"]  # which nobody sampled
+    assert (meaning.mean, meaning.spread) == pytest.approx((0.034, (0.6 * 0.0009 + 0.4 * 0.0004) ** 0.5))
+    assert found.doubt == pytest.approx(0.4 * 0.4 * 0.5)
+
+
+def test_the_more_documents_the_more_their_own_pairs_count_and_the_less_doubt() -> None:
+    found = [PRIOR.unrelated(Known(0.6, kind=0.6), sampled(-1.0, 0.2, documents)) for documents in (4, 12, 100, 10_000)]
+    means, doubts = [each.levels["words"].mean for each in found], [each.doubt for each in found]
+    assert means == sorted(means) and means[0] < -1.8 and means[-1] == pytest.approx(-1.0, abs=0.01)
+    assert doubts == sorted(doubts, reverse=True) and doubts[-1] < 0.001
 
 
 def test_without_random_pairs_the_prior_holds() -> None:
