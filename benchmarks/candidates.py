@@ -28,7 +28,6 @@ from longmatch.lexical.terms import KINDS, Kind
 from longmatch.library.index.index import Index
 from longmatch.library.library import Library
 from longmatch.library.rows import INDEX_COLUMNS
-from longmatch.library.search import score
 from longmatch.library.search.candidates import find_candidates, term_scores
 from longmatch.library.search.score import sentence_scores
 from longmatch.library.search.searcher import Searcher
@@ -77,15 +76,14 @@ def by_candidates(searcher: Searcher, qrels: Grades) -> Table:
 def by_shortlist(searcher: Searcher, qrels: Grades) -> Table:
     """One row for each number of candidates whose sentences are compared, for ten hits."""
     table = Table("sentences compared of", "same of the ten best", "all ten the same")
-    usual, same = score.SHORTLIST, dict[int, list[int]]()
+    same = dict[int, list[int]]()
     for name in qrels:
-        query, ids = _query(searcher, name), _candidates(searcher, name, searcher.candidates)
+        query, ids = _query(searcher, name), _candidates(searcher, name, searcher.settings.candidates)
         exact = searcher.score(query, ids).ids[:10]
         for number in SHORTLISTS:
-            score.SHORTLIST = number
-            found = searcher.score(query, ids, most=10).ids[:10]
+            settings = replace(searcher.settings, shortlist=number)
+            found = replace(searcher, settings=settings).score(query, ids, most=10).ids[:10]
             same.setdefault(number, []).append(len(set(found) & set(exact)))
-    score.SHORTLIST = usual
     for number, counts in same.items():
         equal = np.mean(np.array(counts) == 10)
         table.add_row(f"{10 * number} candidates", f"{np.mean(counts):.2f}", f"{equal:.1%}")

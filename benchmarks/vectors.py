@@ -62,7 +62,7 @@ def values(library: Library, qrels: Grades) -> dict[str, Values]:
 
 def _scores(searcher: Searcher, id: str) -> dict[str, dict[str, float]]:
     query = searcher.query(searcher.encodings([id])[0], id)
-    ids = find_candidates(query, searcher.index, searcher.scope(without=id), searcher.candidates)
+    ids = find_candidates(query, searcher.index, searcher.scope(without=id), searcher.settings.candidates)
     best = searcher.score(query, ids)
     sentences = [document.unpacked() for document in searcher.store.sentences(ids)]
     meaning = sentence_scores(query.encoding.sentence_vectors, sentences)

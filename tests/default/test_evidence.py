@@ -12,7 +12,7 @@ from longmatch.default import evidence
 from longmatch.default.calibration import Calibration, Scale
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import Explanation, aligned_passages
+from longmatch.default.explanation import Explanation, explain_hits
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
 from longmatch.default.term_rarity import phrase_power
@@ -149,7 +149,7 @@ def test_a_hit_has_the_passages_that_a_comparison_shows(matcher):
     documents = [read_text_string(text, name) for text, name in ((GLAZES, "a"), (SHERDS, "b"))]
     both = matcher.encode(documents)
     explained = Explanation.of(*both, Rarity.of(both, matcher.statistics))
-    assert aligned_passages([explained], 3)[0] == explained.match("default").best(3)
+    assert explain_hits([explained], 3, [False])[0].passages == explained.match("default").best(3)
 
 
 def titled(id: str, title: str, text: str) -> Document:
@@ -247,8 +247,8 @@ def test_two_documents_alone_may_name_each_other(weighed: HybridMatcher, made: d
     there = alone(made["turing"], made["bombe"], weighed)
     back = alone(made["bombe"], made["turing"], weighed)
     assert there.similarities["named"][0] == pytest.approx(back.similarities["named"][0])
-    assert there.names() == back.names() == ("Alan Turing",)
-    assert alone(made["bletchley"], made["bombe"], weighed).names() == ()
+    assert there.match("tiny").names == back.match("tiny").names == ("Alan Turing",)
+    assert alone(made["bletchley"], made["bombe"], weighed).match("tiny").names == ()
 
 
 def test_without_titles_nothing_is_named(weighed: HybridMatcher, made: dict[str, Encoding]) -> None:

@@ -5,10 +5,10 @@ import pytest
 
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import LonePair, labels
+from longmatch.default.explanation import ComparedOneByOne
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
-from longmatch.default.sides import BY_NAME, NAMES, SIDES, Side
+from longmatch.default.sides import BY_NAME, LABELS, NAMES, SIDES, Side
 from longmatch.default.statistics import shipped_statistics
 from longmatch.render.wording import shares
 
@@ -21,7 +21,7 @@ def four(encodings: dict[str, Encoding]) -> list[Encoding]:
 
 
 def value(side: Side, a: Encoding, b: Encoding, rarity: Rarity) -> float:
-    return float(LonePair([b], rarity).similarities(a, [side.name])[side.name][0])
+    return float(ComparedOneByOne([b], rarity).similarities(a, [side.name])[side.name][0])
 
 
 def test_calibration_and_probability_know_no_other_sides() -> None:
@@ -37,7 +37,7 @@ def test_floors_of_the_shipped_scales_are_those_of_the_sides() -> None:
 
 
 def test_no_side_is_shown_to_people_by_its_internal_name() -> None:
-    shown = [label for label, _ in shares(dict.fromkeys(NAMES, 1.0), labels())]
+    shown = [label for label, _ in shares(dict.fromkeys(NAMES, 1.0), LABELS)]
     assert len(set(shown)) == len(SIDES)
     assert not [label for label in shown if "_" in label or label in {"named", "told", "titled"}]
 
@@ -65,7 +65,7 @@ def test_a_pair_and_a_collection_give_the_same_similarities(matcher: HybridMatch
     collection = Collection.of(others, matcher.statistics)
     together = collection.similarities(query, list(BY_NAME))
     for place, other in enumerate(others):
-        alone = LonePair([other], collection.rarity).similarities(query, list(BY_NAME))
+        alone = ComparedOneByOne([other], collection.rarity).similarities(query, list(BY_NAME))
         assert {name: values[0] for name, values in alone.items()} == pytest.approx(
             {name: values[place] for name, values in together.items()}, abs=1e-6
         )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from longmatch.default.calibration import Curve, Probability
 from longmatch.default.collection import LEAST_DOCUMENTS, Collection, sampled_unrelated
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import LonePair
+from longmatch.default.explanation import ComparedOneByOne
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity, known_of
 from longmatch.default.sides import BY_NAME
@@ -118,8 +118,7 @@ def test_without_random_pairs_the_prior_holds() -> None:
             side: pytest.approx(vars(level)) for side, level in levels.items()
         }
         assert found.doubt == 0.75 * MOST_DOUBT
-        assert found.if_doubtful == replace(found, levels=found.doubtful, doubt=0.0)
-        assert found.if_known == PRIOR.unrelated(Known(knowledge))
+        assert replace(found, doubt=0.0) == PRIOR.unrelated(Known(knowledge))
 
 
 def test_in_a_language_without_vocabulary_common_words_pass_for_rare_ones_until_the_collection_tells() -> None:
@@ -256,7 +255,7 @@ def test_the_sample_of_a_collection_is_all_its_pairs_compared_one_by_one(
     collection = tiny.collect(many)
     sides = [side for side in tiny.statistics.probability.sides if side in SAMPLED_SIDES]
     pairs = list(combinations(many, 2))
-    rows = [LonePair([b], collection.rarity).similarities(a, sides) for a, b in pairs]
+    rows = [ComparedOneByOne([b], collection.rarity).similarities(a, sides) for a, b in pairs]
     values = {side: np.array([row[side][0] for row in rows]) for side in sides}
     words = np.array([sorted((a.words, b.words)) for a, b in pairs], dtype=float)
     sample = Sample(values, words[:, 0], words[:, 1], len(many))

@@ -6,7 +6,7 @@ import pytest
 from longmatch.documents.language import words_of
 from longmatch.documents.read import read_text_string
 from longmatch.lexical.key_terms import written
-from longmatch.lexical.mentions import NO_TERM, Titles, coupling, self_mentions, stack_titles, title_terms
+from longmatch.lexical.mentions import NO_TERM, Titles, coupling, stack_titles, title_terms
 from longmatch.lexical.terms import Hashes, terms_of
 
 TITLES = ["Mercury (planet)", "Gold Rush", "History of the Lighthouse Keepers", "Orbit", "", "The Sea", "Orbit (1984)"]
@@ -55,14 +55,14 @@ def test_who_has_a_name_is_found_as_one_by_one() -> None:
         np.unique(np.concatenate(each)), stack_titles([])
     )
     document = np.repeat(np.arange(len(each)), [len(one) for one in each])
-    found = names.in_documents(document, np.concatenate(each), len(each))
+    found = names.in_documents(document, np.concatenate(each))
     expected = [
         (number, title)
         for number, one in enumerate(each)
         for title, name in enumerate(names.terms)
         if np.isin(name, one).all()
     ]
-    assert list(zip(found.document.tolist(), found.title.tolist(), strict=True)) == expected
+    assert list(zip(found[0].tolist(), found[1].tolist(), strict=True)) == expected
     assert len(expected) > 5
 
 
@@ -84,9 +84,9 @@ def test_a_title_without_letters_is_never_named(title: str) -> None:
 
 def test_a_collection_without_titles_names_nothing() -> None:
     names = Titles.of(stack_titles([])).mentioned(terms(TEXTS[0]), stack_titles([]))
-    found = names.in_documents(*self_mentions(stack_titles([title_terms("")] * 2)), 2)
-    assert (found.documents, len(found.title)) == (2, 0)
-    assert coupling(found, np.zeros(0), 100, np.array([10, 20])).tolist() == [0, 0]
+    found = names.in_documents(np.array([0, 1]), np.array([title_terms("")[0]] * 2))
+    assert not len(found[1])
+    assert coupling(*found, np.zeros(0), 100, np.array([10, 20])).tolist() == [0, 0]
 
 
 def test_chinese_titles_are_found_by_their_characters() -> None:
@@ -98,11 +98,11 @@ def test_names_count_by_the_square_of_their_rarity_and_less_in_longer_documents(
     names = Titles.of(stack_titles([title_terms("Pluto"), title_terms("Mars")])).mentioned(
         terms("Pluto and Mars."), stack_titles([])
     )
-    found = names.in_documents(np.array([0, 1, 1]), np.array([names.terms[0, 0], *names.terms[:, 0]]), 2)
+    found = names.in_documents(np.array([0, 1, 1]), np.array([names.terms[0, 0], *names.terms[:, 0]]))
     rarity = np.array([0.5, 1.0])
     expected = [100 * 0.25 / 1000, 100 * 1.25 / np.sqrt(1000 * 2500)]
-    assert coupling(found, rarity, 500, np.array([500, 2000])) == pytest.approx(expected)
-    assert coupling(found, rarity * 100, 500, np.array([500, 2000])).tolist() == [1, 1]
+    assert coupling(*found, rarity, 500, np.array([500, 2000])) == pytest.approx(expected)
+    assert coupling(*found, rarity * 100, 500, np.array([500, 2000])).tolist() == [1, 1]
 
 
 def test_a_name_is_written_as_it_stands_in_the_text() -> None:

@@ -105,12 +105,13 @@ def test_the_passages_of_a_match_stay_complete_and_the_best_say_something():
     lines = [DEBRIS[0], FRAGMENTS[3], SENTENCES[0], SENTENCES[1]]
     document = read_text_string("\n\n".join(lines))
 
-    def passage(place: int) -> Passage:
-        return Passage(lines[place], 0, 0, "")
+    class Lines:
+        def passages(self, rows: np.ndarray) -> list[Passage]:
+            return [Passage(lines[row], 0, 0, "") for row in rows.tolist()]
 
     weights = np.array([4.0, 3.0, 2.0, 1.0])
     pairs = merge([Evidence(np.arange(4), weights)], [])
-    args = pairs, (passage, passage), lambda i, j: np.ones(len(i)), lambda i, j: ()
+    args = pairs, (Lines(), Lines()), lambda i, j: np.ones(len(i)), None
     readable = readable_pairs(pairs, (lines.__getitem__, lines.__getitem__), 2)
     every, shown = alignments(*args), alignments(*args, readable)
     assert [pair.contribution for pair in every] == pytest.approx([0.4, 0.3, 0.2, 0.1])

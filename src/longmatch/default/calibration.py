@@ -22,11 +22,6 @@ CERTAIN = 0.999  # the least probability of a copy, whatever the collection shar
 SHARE = 0.1  # of the pairs that are compared, those that belong together
 
 
-def trust_in_language(side: str, language: float) -> float:
-    """How far a side counts in a language known to that degree, from 0 to 1."""
-    return language if side in NEEDS_LANGUAGE else 1.0
-
-
 def log_above_floor(similarity: Floats, floor: float) -> Floats:
     """ln(x + floor): sides multiply, and what lies below the floor counts little; from -0.9 floor down all is alike."""
     return np.asarray(np.log(np.maximum(similarity + floor, floor / 10)))
@@ -40,21 +35,17 @@ class Scale:
     floor: float
     chance: float
 
-    def evidence(self, similarity: Floats) -> Floats:
-        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents and for NaN, negative for less."""
-        return self._above(self.chance, similarity)
+    def evidence(self, similarity: Floats, least: float | None = None) -> Floats:
+        """weight ln((x + floor) / (chance + floor)): 0 for unrelated documents and for NaN, negative for less.
+
+        With `least` it is counted from another similarity than chance.
+        """
+        above = log_above_floor(similarity, self.floor) - np.log((self.chance if least is None else least) + self.floor)
+        return np.asarray(np.nan_to_num(self.weight * above, nan=0.0))
 
     def share(self, similarity: Floats) -> Floats:
         """The share of the evidence that a text has for itself: from 0 for unrelated texts to 1."""
         return np.clip(self.evidence(similarity) / self.evidence(np.ones(1)), 0, 1)
-
-    def above_nothing(self, similarity: Floats) -> Floats:
-        """The evidence counted from no similarity at all."""
-        return self._above(0.0, similarity)
-
-    def _above(self, least: float, similarity: Floats) -> Floats:
-        above = self.weight * (log_above_floor(similarity, self.floor) - np.log(least + self.floor))
-        return np.asarray(np.nan_to_num(above, nan=0.0))
 
 
 LENGTH_SCALE = Scale(1.0, LENGTH.floor, 1.0)  # a candidate of usual length: neither for nor against
@@ -92,9 +83,8 @@ class Calibration:
 
     def against(self, unrelated: Unrelated) -> "Calibration":
         """The calibration for documents that share so much when they are unrelated: evidence is counted from there."""
-        known = unrelated.levels
         scales = {
-            name: replace(scale, chance=unrelated.chance(name)) if name in known else scale
+            name: replace(scale, chance=unrelated.chance(name)) if name in unrelated.levels else scale
             for name, scale in self.scales.items()
         }
         return replace(self, scales=scales)
@@ -107,10 +97,11 @@ class Calibration:
         are corrected for the document's length where a query is short.
         """
         foreign = 1 - (language if vocabulary is None else vocabulary)
-        weights = {
-            name: scale.weight * trust_in_language(name, language) * (titles if name in NEEDS_TITLES else 1.0)
-            for name, scale in self.scales.items()
-        }
+        weights = {name: scale.weight for name, scale in self.scales.items()}
+        for name in weights.keys() & NEEDS_LANGUAGE:
+            weights[name] *= language
+        for name in weights.keys() & NEEDS_TITLES:
+            weights[name] *= titles
         if {"words", "phrases"} <= set(weights):
             weights["words"] += foreign * max(0.0, weights["phrases"] - weights["words"])
             weights[LENGTH.name] = foreign * (weights["words"] + weights["phrases"])
@@ -123,15 +114,14 @@ class Calibration:
         Words and phrases of different languages (NaN) count as large a share of their evidence as meaning has of its
         own: so a relative in another language is not placed behind a stranger in the query's, who shares some words.
         """
-        return np.asarray(np.sum([self._evidence(name, similarities) for name in similarities], axis=0))
-
-    def _evidence(self, name: str, similarities: Similarities) -> Floats:
-        scale, values = self.scales[name], similarities[name]
-        unknown = np.isnan(values)
-        if name not in KINDS or STAND_IN not in similarities or not unknown.any():
-            return scale.evidence(values)
-        instead = self.scales[STAND_IN].share(similarities[STAND_IN]) * scale.evidence(np.ones(1))
-        return np.where(unknown, instead, scale.evidence(values))
+        total = np.zeros(1)
+        for name, values in similarities.items():
+            found, unknown = self.scales[name].evidence(values), np.isnan(values)
+            if name in KINDS and STAND_IN in similarities and unknown.any():
+                instead = self.scales[STAND_IN].share(similarities[STAND_IN])
+                found = np.where(unknown, instead * self.scales[name].evidence(np.ones(1)), found)
+            total = total + found
+        return total
 
     def score(self, similarities: Similarities) -> Floats:
         """The score of documents with these similarities; a side left out counts as at chance.
@@ -141,12 +131,9 @@ class Calibration:
         """
         evidence = self.evidence(similarities)
         copy = self.evidence({name: np.ones(1) for name in similarities if name not in NOT_FULL_FOR_COPIES})
-        below = (1 - COPY_MARGIN) * self._sigmoid(evidence) / self._sigmoid(copy)
+        share_of_copy = _sigmoid(self.slope * evidence + self.bias) / _sigmoid(self.slope * copy + self.bias)
         above = 1 - COPY_MARGIN * np.exp(np.minimum(copy - evidence, 0))
-        return np.asarray(np.where(evidence > copy, above, below))
-
-    def _sigmoid(self, evidence: Floats) -> Floats:
-        return np.asarray(1 / (1 + np.exp(-(self.slope * evidence + self.bias))))
+        return np.where(evidence > copy, above, (1 - COPY_MARGIN) * share_of_copy)
 
     def likeness(self, similarities: Similarities) -> Floats:
         """The share of a text's evidence for itself that two texts have: 0 as by chance, 1 for copies.
@@ -170,7 +157,7 @@ class Calibration:
         above = {name: np.maximum(self.scales[name].evidence(x), 0.0) for name, x in sides.items()}
         unremarkable = ~np.any([x > 0 for x in above.values()], axis=0)
         if unremarkable.any():
-            nothing = {name: np.maximum(self.scales[name].above_nothing(x), 0.0) for name, x in sides.items()}
+            nothing = {name: np.maximum(self.scales[name].evidence(x, least=0.0), 0.0) for name, x in sides.items()}
             above = {name: np.where(unremarkable, nothing[name], x) for name, x in above.items()}
         total = np.sum(list(above.values()), axis=0)
         return {name: x / np.where(total > 0, total, 1.0) for name, x in above.items()}
@@ -225,9 +212,18 @@ class Probability:
         `trust` says how far the language is known and titles describe their documents, each from 0 to 1. Where nobody
         knows what is common in the language, it stays near SHARE, unless the documents have most phrases in common.
         """
-        likely = _sigmoid(self._evidence(similarities, words, unrelated, trust))
+        shorter, longer = np.minimum(*words), np.maximum(*words)
+        length = np.log(np.sqrt(np.maximum(words[0], 1.0) * np.maximum(words[1], 1.0)) / USUAL_WORDS)
+        language, titles = trust
+
+        def likelihood(levels: Unrelated) -> Floats:
+            surprise = levels.surprise(similarities, shorter, longer)
+            plain, titled = (_evidence(curve, surprise, length, language) for curve in (self.plain, self.titled))
+            return _sigmoid((1 - titles) * plain + titles * titled)
+
+        likely = likelihood(unrelated)
         if unrelated.doubt:
-            doubtful = _sigmoid(self._evidence(similarities, words, unrelated.if_doubtful, trust))
+            doubtful = likelihood(replace(unrelated, levels=unrelated.doubtful))
             likely = (1 - unrelated.doubt) * likely + unrelated.doubt * np.minimum(likely, doubtful)
         shared = np.nan_to_num(similarities.get("phrases", np.zeros(1)))
         if unrelated.ignorance:
@@ -235,26 +231,13 @@ class Probability:
             likely = (1 - unsure) * likely + unsure * SHARE
         return np.where(shared >= COPY, np.maximum(likely, CERTAIN), likely)
 
-    def _evidence(
-        self, similarities: Similarities, words: tuple[Floats, Floats], unrelated: Unrelated, trust: tuple[float, float]
-    ) -> Floats:
-        surprise = unrelated.surprise(similarities, np.minimum(*words), np.maximum(*words))
-        length = np.log(np.sqrt(np.maximum(words[0], 1.0) * np.maximum(words[1], 1.0)) / USUAL_WORDS)
-        language, titles = trust
-        plain, titled = (
-            curve.bias
-            + curve.length * length
-            + sum(weight * surprise[name] for name, weight in _weights(curve, language).items() if name in surprise)
-            for curve in (self.plain, self.titled)
-        )
-        return np.asarray((1 - titles) * plain + titles * titled)
 
-
-def _weights(curve: Curve, language: float) -> dict[str, float]:
-    """The weights in a language known to that degree: where meaning cannot tell, words count for it."""
-    weights = {name: weight * trust_in_language(name, language) for name, weight in curve.weights.items()}
-    lost = sum(curve.weights.values()) - sum(weights.values())
-    return {**weights, "words": weights.get("words", 0.0) + lost}
+def _evidence(curve: Curve, surprise: Similarities, length: Floats, language: float) -> Floats:
+    """The evidence in a language known to that degree: where meaning cannot tell, words count for it."""
+    weights = {name: weight * (language if name in NEEDS_LANGUAGE else 1.0) for name, weight in curve.weights.items()}
+    weights["words"] = weights.get("words", 0.0) + sum(curve.weights.values()) - sum(weights.values())
+    weighed = sum(weight * surprise[name] for name, weight in weights.items() if name in surprise)
+    return np.asarray(curve.bias + curve.length * length + weighed)
 
 
 def _sigmoid(evidence: Floats) -> Floats:

@@ -5,18 +5,17 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from longmatch.default.calibration import NEEDS_LANGUAGE
 from longmatch.default.comparison import Candidates, Comparison, Query, TermColumn, WeighedDocument
 from longmatch.default.encoding import Encoding
-from longmatch.default.rarity import Rarity, prior_of, unrelated_like
+from longmatch.default.rarity import Rarity, known_of, prior_of
 from longmatch.default.sides import similarities
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import SAMPLED_SIDES, Sample, Unrelated, drawn_documents
 from longmatch.lexical.mentions import stack_titles
 from longmatch.lexical.terms import Hashes, Ints
-from longmatch.lexical.weights import Postings, TermMatrix, log_tf
+from longmatch.lexical.weights import Postings, TermMatrix, Weighted, log_tf
 from longmatch.matching.levels import SentenceVectors, collection_scores
 from longmatch.ragged import Array, Floats, as_numbers, offsets_of, segment_mean, unit_rows
 
@@ -28,6 +27,9 @@ class Collection(Candidates):
 
     def __init__(self, encodings: Sequence[Encoding], rarity: Rarity) -> None:
         self.encodings, self.rarity = encodings, rarity
+        self.lengths = np.array([e.words for e in encodings], dtype=np.int64)
+        self.languages = np.array([e.document.language for e in encodings], dtype=str)
+        self.titles = stack_titles([e.title_terms for e in encodings])
         self._terms: dict[TermColumn, tuple[TermMatrix, Floats]] = {}  # and norms
 
     @staticmethod
@@ -37,23 +39,8 @@ class Collection(Candidates):
         return Collection(encodings, replace(rarity, unrelated=sampled_unrelated(encodings, rarity)))
 
     @cached_property
-    def lengths(self) -> Ints:
-        """The numbers of running words."""
-        return np.array([e.words for e in self.encodings], dtype=np.int64)
-
-    @cached_property
-    def languages(self) -> npt.NDArray[np.str_]:
-        """The languages, as two-letter codes."""
-        return np.array([e.document.language for e in self.encodings], dtype=str)
-
-    @cached_property
-    def titles(self) -> Hashes:
-        """The terms of a text that mentions each document."""
-        return stack_titles([e.title_terms for e in self.encodings])
-
-    @cached_property
     def title_vectors(self) -> Array:
-        """What the backbone makes of the titles: (documents, width)."""
+        """(documents, width); zeros for no title."""
         like = self.encodings[0].sentence_vectors.vectors
         nothing = np.zeros(like.shape[1], like.dtype)
         return np.stack([nothing if e.title_vector is None else e.title_vector for e in self.encodings])
@@ -81,9 +68,11 @@ class Collection(Candidates):
     def _column(self, name: TermColumn) -> tuple[TermMatrix, Floats]:
         if name not in self._terms:
             counts = [e.title_words if name == "title_words" else e.terms.of(name).counts for e in self.encodings]
-            matrix = TermMatrix.counted(counts)
+            matrix = TermMatrix.of([Weighted(c.ids, c.counts) for c in counts])
             idf = (self.rarity.phrases if name == "phrases" else self.rarity.words).idf(matrix.vocabulary)
-            self._terms[name] = matrix, np.sqrt(matrix.sums((log_tf(matrix.values) * matrix.each(idf)) ** 2))
+            weights = log_tf(matrix.values) * np.repeat(idf, np.diff(matrix.starts))
+            norms = np.sqrt(np.bincount(matrix.document, weights**2, matrix.documents))
+            self._terms[name] = matrix, norms
         return self._terms[name]
 
     def sentence_scores(self, query: SentenceVectors) -> Floats:
@@ -120,4 +109,4 @@ def sampled_unrelated(encodings: Sequence[Encoding], rarity: Rarity, documents: 
     values = {name: np.stack([row[name] for row in rows])[first, second] for name in sides}
     words = collection.lengths[first].astype(np.float64), collection.lengths[second].astype(np.float64)
     sample = Sample(values, np.minimum(*words), np.maximum(*words), documents or len(encodings))
-    return unrelated_like(some, rarity.statistics, sample)
+    return rarity.statistics.prior.unrelated(known_of(some, rarity.statistics), sample)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from longmatch.default.encoding import Encoding
 from longmatch.default.term_rarity import TermRarity
 from longmatch.lexical.links import RatedTerms
-from longmatch.lexical.mentions import coupling, self_mentions, stack_titles
+from longmatch.lexical.mentions import TITLE_TERMS, coupling
 from longmatch.lexical.terms import KINDS, Counts, Flags, Hashes, Ints, Kind, Terms, lookup
 from longmatch.lexical.weights import Postings, QueryTerms
 from longmatch.matching.levels import SentenceVectors
@@ -63,15 +63,16 @@ class WeighedDocument:
     @cached_property
     def weighed(self) -> dict[Kind, tuple[Counts, Floats]]:
         """The distinct words and phrases, how often it has each, and how rare each is."""
-        return {kind: self._weigh(kind) for kind in KINDS}
-
-    def _weigh(self, kind: Kind) -> tuple[Counts, Floats]:
-        rarity = self.rarity.idf(kind)
-        if self.counted is not None:
-            known = self.counted(kind)
-            return known.counts, rarity.idf_of(rarity.share_of(known.documents, known.background))
-        counts = self.encoding.terms.of(kind).counts
-        return counts, rarity.idf(counts.ids)
+        found: dict[Kind, tuple[Counts, Floats]] = {}
+        for kind in KINDS:
+            rarity = self.rarity.idf(kind)
+            if self.counted is None:
+                counts = self.encoding.terms.of(kind).counts
+                found[kind] = counts, rarity.idf(counts.ids)
+            else:
+                known = self.counted(kind)
+                found[kind] = known.counts, rarity.idf_of(rarity.share_of(known.documents, known.background))
+        return found
 
     @cached_property
     def rated(self) -> list[RatedTerms]:
@@ -149,30 +150,11 @@ class Query:
 class Candidates(ABC):
     """Documents by column, an entry each; a column is read when a side asks for it."""
 
-    @property
-    @abstractmethod
-    def lengths(self) -> Ints:
-        """The numbers of running words."""
-
-    @property
-    @abstractmethod
-    def languages(self) -> npt.NDArray[np.str_]:
-        """The languages, as two-letter codes."""
-
-    @property
-    @abstractmethod
-    def titles(self) -> Hashes:
-        """The terms of a text that mentions each document: (candidates, TITLE_TERMS)."""
-
-    @property
-    @abstractmethod
-    def vectors(self) -> Array:
-        """The documents' mean sentence vectors, of length 1: (candidates, width)."""
-
-    @property
-    @abstractmethod
-    def title_vectors(self) -> Array:
-        """What the backbone makes of the titles, zeros for no title: (candidates, width)."""
+    lengths: Ints  # running words
+    languages: npt.NDArray[np.str_]  # two-letter codes
+    titles: Hashes  # the terms of a text that mentions each document: (candidates, TITLE_TERMS)
+    vectors: Array  # mean sentence vectors, of length 1: (candidates, width)
+    title_vectors: Array  # what the backbone makes of the titles, zeros for no title: (candidates, width)
 
     @abstractmethod
     def find(self, column: TermColumn, terms: Hashes) -> Postings:
@@ -198,13 +180,6 @@ class Comparison:
 
     query: Query
     candidates: Candidates
-
-    @property
-    def same_language(self) -> Flags | None:
-        """Which candidates are in the query's language; None where the backbone reads one language, and it is moot."""
-        if self.query.rarity.reads_english_alone:
-            return None
-        return np.asarray(self.candidates.languages == self.query.language)
 
     @cached_property
     def postings(self) -> dict[Kind, Postings]:
@@ -243,17 +218,17 @@ class Comparison:
 
     def coupling(self) -> Floats:
         """How many documents of the collection both mention by title (`longmatch.lexical.mentions.coupling`)."""
-        query, rarity, lengths = self.query, self.query.rarity, self.candidates.lengths
+        query, rarity, titles = self.query, self.query.rarity, self.candidates.titles
         terms = np.union1d(*(query.terms[kind].ids for kind in KINDS))  # those of the title among them
-        mentions = rarity.titles.mentioned(terms, stack_titles([query.title_terms]))
-        pairs = [self_mentions(self.candidates.titles)]
+        mentions = rarity.titles.mentioned(terms, query.title_terms[None])
+        documents, found = [np.repeat(np.arange(len(titles)), TITLE_TERMS)], [titles.ravel()]  # each has its own title
         for kind, postings in self.postings.items():
             ids = query.terms[kind].ids
             wanted = lookup(mentions.ids, ids)[1][postings.term]
-            pairs.append((postings.document[wanted], ids[postings.term[wanted]]))
-        documents, found = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
-        shared = mentions.in_documents(documents, found, len(lengths))
-        return coupling(shared, rarity.of_mentions(mentions), query.words, lengths)
+            documents.append(postings.document[wanted])
+            found.append(ids[postings.term[wanted]])
+        shared = mentions.in_documents(np.concatenate(documents), np.concatenate(found))
+        return coupling(*shared, rarity.of_mentions(mentions), query.words, self.candidates.lengths)
 
     def length_correction(self) -> Floats:
         """By how much a short query should multiply the cosines with each candidate."""

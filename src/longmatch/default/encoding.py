@@ -80,12 +80,10 @@ def encode_tokens(
     """Encode documents that are tokenised, each alone."""
     read = list(vectors_of_tokens(documents, backbone, progress, on_tokens))
     titles = title_vectors([sentences.document.title for sentences, _ in read], backbone)
-    return [
-        Encoding(sentences, SentenceVectors(vectors, background.expectations(vectors)), _terms(sentences), title)
-        for (sentences, vectors), title in zip(read, titles, strict=True)
-    ]
-
-
-def _terms(sentences: Sentences) -> Terms:
-    spans = zip(sentences.starts.tolist(), sentences.ends.tolist(), strict=True)
-    return terms_of(sentences.document, spans)
+    encodings = []
+    for (sentences, vectors), title in zip(read, titles, strict=True):
+        spans = zip(sentences.starts.tolist(), sentences.ends.tolist(), strict=True)
+        terms = terms_of(sentences.document, spans)
+        expected = SentenceVectors(vectors, background.expectations(vectors))
+        encodings.append(Encoding(sentences, expected, terms, title))
+    return encodings

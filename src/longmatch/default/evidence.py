@@ -11,25 +11,26 @@ pair that says the same in other words shares hardly any: it goes by its similar
 (`Pairs.strongest`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity
+from longmatch.default.sides import named
 from longmatch.default.term_rarity import TermRarity
-from longmatch.lexical.background import TermBackground
 from longmatch.lexical.key_terms import is_everyday, shared_words, written
-from longmatch.lexical.links import Shared, shared_weight
+from longmatch.lexical.links import Shared, SharedTerms, shared_weight
 from longmatch.lexical.mentions import bare_title, stack_titles
 from longmatch.lexical.terms import Flags, Hashes, Ints
-from longmatch.matching.align import NO_ROWS, Pairs
+from longmatch.matching.align import NO_ROWS, Evidence, alignments, merge, readable_pairs
 from longmatch.matching.levels import BothPartners
+from longmatch.matching.match import Alignment
 from longmatch.matching.presentable import is_sentence
 from longmatch.ragged import Floats, as_numbers
 
+BY_PARTNERS = named(lambda side: side.explained_by == "partners")
 LEAST_SIMILARITY = 0.1  # up to which two passages have nothing in common but a word
 SAME_MEANING = 0.4  # similarity above that of the best of unrelated passages, from which two say the same
 READ = 0.5  # trust in the language from which similarities say something: half of any other's words pass for English
@@ -38,90 +39,103 @@ MOST_LISTED = 5
 
 
 @dataclass(frozen=True)
-class PassageEvidence:
-    """What the sentences of two documents have to do with each other."""
+class SentenceEvidence:
+    """What the sentences of two documents share, and which of each have more than boilerplate."""
 
-    a: Encoding
-    b: Encoding
-    rarity: Rarity
-    background: TermBackground
-    partners: BothPartners
-    distinctive: tuple[Flags, Flags]  # which sentences of each are no boilerplate
-    shared: Shared  # words
+    shared: SharedTerms
+    distinctive: tuple[Flags, Flags]
 
-    @cached_property
-    def paraphrases(self) -> tuple[Ints, Ints]:
-        """The pairs of whole sentences that say the same in other words; none of documents in two languages."""
-        if not self._is_read or not self._in_one_language:
-            return NO_ROWS, NO_ROWS
-        forward, backward = self.partners
-        i = np.flatnonzero(self.distinctive[0] & (forward.corrected >= SAME_MEANING))
-        j = forward.index[i]
-        same = self.distinctive[1][j] & (backward.corrected[j] >= SAME_MEANING) & (backward.index[j] == i)
-        i, j = i[same], j[same]
-        if not len(i):
-            return NO_ROWS, NO_ROWS
-        other = self._shared_by_rarity(i, j) <= OTHER_WORDS
-        i, j = i[other], j[other]
-        shown = self.a.sentences.shown, self.b.sentences.shown
-        whole = [
-            is_sentence(shown[0](x)) and is_sentence(shown[1](y)) for x, y in zip(i.tolist(), j.tolist(), strict=True)
-        ]
-        return i[np.array(whole, dtype=bool)], j[np.array(whole, dtype=bool)]
 
-    def weigh(self, pairs: Pairs) -> Pairs:
-        """The pairs, which are sorted, with how much each says; what has a paraphrase says nothing else."""
-        strength = np.ones(len(pairs.a))
-        if self._in_one_language:
-            words = self.a.terms.words, self.b.terms.words
-            strength = np.sqrt(shared_weight(*words, pairs.a, pairs.b, self._content.ids, self._content.mass))
-        i, j = self.paraphrases
-        paraphrase = np.isin(pairs.a * len(self.b) + pairs.b, i * len(self.b) + j)
-        if self._is_read:
-            alike = self.similarities(pairs.a, pairs.b)
-            strength *= np.where(alike >= LEAST_SIMILARITY, alike, 0.0)
-            strength[np.isin(pairs.a, i) | np.isin(pairs.b, j)] = 0.0
-            strength[paraphrase] = alike[paraphrase]
-        return replace(pairs, strength=strength, paraphrase=paraphrase)
+def align_passages(
+    a: Encoding,
+    b: Encoding,
+    rarity: Rarity,
+    parts: Mapping[str, float],
+    partners: BothPartners,
+    found: SentenceEvidence,
+    most: int | None = None,
+) -> tuple[Alignment, ...]:
+    """Aligned passages, their contributions summing to 1; or the `most` to show, which is quicker.
 
-    def similarities(self, i: Ints, j: Ints) -> Floats:
-        """How alike sentence i of a and sentence j of b are, pair by pair."""
-        return sentence_pair_scores(self.a, self.b, i, j)
+    `parts` are the sides' shares of the evidence. A sentence's share of the meaning goes to its best partner; a shared
+    term's is halved, as both documents hold it.
+    """
+    above = [
+        each.corrected.clip(min=0).astype(np.float64) * distinctive
+        for each, distinctive in zip(partners, found.distinctive, strict=True)
+    ]
+    total = sum(float(mass.mean()) for mass in above) or 1.0
+    share = sum(parts.get(name, 0.0) for name in BY_PARTNERS)
+    directions = []
+    for each, mass, links in zip(partners, above, (found.shared.forward, found.shared.backward), strict=True):
+        linked = np.where(links.partner >= 0, links.partner, each.index)
+        semantic = Evidence(each.index, share * mass / (len(mass) * total))
+        directions.append([semantic, Evidence(linked, links.mass / 2, lexical=True)])
 
-    def shared_words(self, i: int, j: int) -> tuple[str, ...]:
-        """The words that the two share, without everyday words."""
-        text = self.a.sentences.readable(i)
-        return shared_words(self._content, self.a.terms.words, self.b.terms.words, (i, j), text)
+    is_read = rarity.trust[0] >= READ  # the backbone knows the language, so that similarities say something
+    in_one_language = a.document.language == b.document.language
+    words = found.shared.kinds[0]
+    kept = ~_says_nothing(words.ids, rarity, a.document.language)
+    content = Shared(words.ids[kept], words.mass[kept])
+    i, j = NO_ROWS, NO_ROWS
+    if is_read and in_one_language:
+        i, j = _paraphrases(a, b, rarity, partners, found.distinctive)
+    pairs = merge(*directions, also=(i, j))
+    strength = np.ones(len(pairs.a))
+    if in_one_language:
+        strength = np.sqrt(shared_weight(a.terms.words, b.terms.words, pairs.a, pairs.b, content.ids, content.mass))
+    paraphrase = np.isin(pairs.a * len(b) + pairs.b, i * len(b) + j)
+    if is_read:
+        alike = sentence_pair_scores(a, b, pairs.a, pairs.b)
+        strength *= np.where(alike >= LEAST_SIMILARITY, alike, 0.0)
+        strength[np.isin(pairs.a, i) | np.isin(pairs.b, j)] = 0.0  # what has a paraphrase says nothing else
+        strength[paraphrase] = alike[paraphrase]
+    pairs = replace(pairs, strength=strength, paraphrase=paraphrase)
+    return alignments(
+        pairs,
+        (a.sentences, b.sentences),
+        lambda i, j: sentence_pair_scores(a, b, i, j),
+        lambda i, j: shared_words(content, (a.terms.words, b.terms.words), (i, j), a.sentences),
+        None if most is None else readable_pairs(pairs, (a.sentences.shown, b.sentences.shown), most),
+    )
 
-    @cached_property
-    def _content(self) -> Shared:
-        """The words that both have, without everyday words."""
-        kept = ~self._everyday(self.shared.ids)
-        return Shared(self.shared.ids[kept], self.shared.mass[kept])
 
-    @property
-    def _is_read(self) -> bool:
-        """Whether the backbone knows the language, so that similarities say something."""
-        return self.rarity.trust[0] >= READ
+def _paraphrases(
+    a: Encoding, b: Encoding, rarity: Rarity, partners: BothPartners, distinctive: tuple[Flags, Flags]
+) -> tuple[Ints, Ints]:
+    """The pairs of whole sentences of one language that say the same in other words."""
+    forward, backward = partners
+    i = np.flatnonzero(distinctive[0] & (forward.corrected >= SAME_MEANING))
+    j = forward.index[i]
+    same = distinctive[1][j] & (backward.corrected[j] >= SAME_MEANING) & (backward.index[j] == i)
+    i, j = i[same], j[same]
+    if not len(i):
+        return NO_ROWS, NO_ROWS
 
-    @property
-    def _in_one_language(self) -> bool:
-        return self.a.document.language == self.b.document.language
+    # the share of the words of sentences i of a that stand in those of b, by rarity, or that of b's in a's
+    mine, theirs = a.terms.words.part(i), b.terms.words.part(j)
+    words = np.union1d(mine.ids, theirs.ids)
+    weight = np.where(_says_nothing(words, rarity, a.document.language), 0.0, rarity.words.idf(words))
+    each = np.arange(len(i))
+    both, *own = (
+        shared_weight(x, y, each, each, words, weight) for x, y in ((mine, theirs), (mine, mine), (theirs,) * 2)
+    )
+    least = np.minimum(*own)
+    other = np.where(least > 0, both / np.where(least > 0, least, 1.0), 1.0) <= OTHER_WORDS
 
-    def _everyday(self, words: Hashes) -> Flags:
-        return is_everyday(words, self.background, self.a.document.language) | self.background.common(words)
+    i, j = i[other], j[other]
+    is_whole = [
+        is_sentence(a.sentences.shown(x)) and is_sentence(b.sentences.shown(y))
+        for x, y in zip(i.tolist(), j.tolist(), strict=True)
+    ]
+    whole = np.array(is_whole, dtype=bool)
+    return i[whole], j[whole]
 
-    def _shared_by_rarity(self, i: Ints, j: Ints) -> Floats:
-        """The share of the words of sentences i of a that stand in those of b, by rarity, or that of b's in a's."""
-        mine, theirs = self.a.terms.words.part(i), self.b.terms.words.part(j)
-        words = np.union1d(mine.ids, theirs.ids)
-        rarity = np.where(self._everyday(words), 0.0, self.rarity.words.idf(words))
-        each = np.arange(len(i))
-        shared, *own = (
-            shared_weight(a, b, each, each, words, rarity) for a, b in ((mine, theirs), (mine, mine), (theirs, theirs))
-        )
-        least = np.minimum(*own)
-        return np.where(least > 0, shared / np.where(least > 0, least, 1.0), 1.0)
+
+def _says_nothing(words: Hashes, rarity: Rarity, language: str) -> Flags:
+    """Which words are everyday ones, or those of most texts of a kind."""
+    background = rarity.statistics.terms
+    return is_everyday(words, background, language) | background.common(words)
 
 
 def sentence_pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
@@ -138,7 +152,7 @@ def shared_mentions(a: Encoding, b: Encoding, rarity: TermRarity) -> tuple[str, 
     """
     mentions = rarity.titles.mentioned(a.all_terms, stack_titles([a.title_terms, b.title_terms]))
     rarities = rarity.of_mentions(mentions)
-    shared = mentions.in_documents(np.zeros(len(b.all_terms), dtype=np.int64), b.all_terms, 1).title
+    _, shared = mentions.in_documents(np.zeros(len(b.all_terms), dtype=np.int64), b.all_terms)
     order = shared[np.argsort(-rarities[shared], kind="stable")]
     spelled = (_spelled(mentions.terms[i], a, b) for i in order if rarities[i] > 0)
     distinct = {name.lower(): name for name in spelled if name}
@@ -149,11 +163,9 @@ def _spelled(terms: Hashes, a: Encoding, b: Encoding) -> str:
     for encoding in (a, b):
         if np.array_equal(encoding.title_terms, terms):
             return bare_title(encoding.document.title)
-    return next(filter(None, (written(terms[0], terms[-1], text) for text in _sentences(terms, a))), "")
-
-
-def _sentences(terms: Hashes, a: Encoding) -> Iterator[str]:
-    """The sentences of a document with a title's first and last term."""
     for stream in (a.terms.words, a.terms.phrases):
         first, last = (stream.sentence[stream.ids == term] for term in (terms[0], terms[-1]))
-        yield from (a.sentences.readable(int(i)) for i in np.intersect1d(first, last))
+        for sentence in np.intersect1d(first, last).tolist():
+            if text := written(terms[0], terms[-1], a.sentences.readable(sentence)):
+                return text
+    return ""

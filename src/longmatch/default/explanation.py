@@ -6,7 +6,7 @@ share of the meaning goes to its best partner, its share of the shared words and
 most of them. Topic, titles and references belong to whole documents: `parts` gives their shares, no passage has any.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,33 +16,33 @@ from longmatch.default.calibration import IN_LIKENESS
 from longmatch.default.collection import Collection
 from longmatch.default.comparison import Comparison, Query, WeighedDocument, distinctive_sentences
 from longmatch.default.encoding import Encoding
-from longmatch.default.evidence import PassageEvidence, sentence_pair_scores, shared_mentions
+from longmatch.default.evidence import SentenceEvidence, align_passages, sentence_pair_scores, shared_mentions
 from longmatch.default.rarity import Language, Rarity, no_verdict
-from longmatch.default.sides import BY_NAME, named, similarities
+from longmatch.default.sides import LABELS, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.key_terms import key_terms
-from longmatch.lexical.links import Shared, SharedTerms, group_cosines, link_sentences
-from longmatch.lexical.terms import KINDS, Flags, Terms
-from longmatch.matching.align import Evidence, alignments, merge, readable_pairs
+from longmatch.lexical.links import Shared, group_cosines, link_sentences
+from longmatch.lexical.terms import KINDS, Terms
+from longmatch.matching.align import Evidence, alignments, merge
+from longmatch.matching.hits import Reasons
 from longmatch.matching.levels import BothPartners, SentenceVectors, best_partners, group_scores, partners_score
-from longmatch.matching.match import Alignment, Grid, Level, Match, Term
+from longmatch.matching.match import Alignment, Grid, Level, Match
 from longmatch.matching.wording import NoVerdict
 from longmatch.ragged import Floats, as_numbers, offsets_of, segment_ids
 from longmatch.reuse.reuse import Reuse
 
-BY_PARTNERS = named(lambda side: side.explained_by == "partners")
 LEAST_REST = 50  # content words of either document by which the rest of it can be judged
 
 
-class LonePair(Collection):
-    """A single candidate, whose sentences are compared in bounded memory and only once."""
+class ComparedOneByOne(Collection):
+    """Candidates whose sentences are compared in bounded memory, and only once: what explains them is kept."""
 
-    partners: BothPartners | None = None
+    partners: Sequence[BothPartners] = ()
 
     def sentence_scores(self, query: SentenceVectors) -> Floats:
         """The mean over the best partners of both directions."""
-        self.partners = best_partners(query, self.encodings[0].sentence_vectors)
-        return np.array([partners_score(self.partners)])
+        self.partners = [best_partners(query, encoding.sentence_vectors) for encoding in self.encodings]
+        return np.array([partners_score(partners) for partners in self.partners])
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,13 @@ class Explanation:
     parts: dict[str, float]  # each side's share of the evidence
     score: float
     probability: float  # that the two belong together
-    known_partners: BothPartners | None = None  # where their sentences were compared for the score
+    no_verdict: NoVerdict | None  # why the probability cannot be believed; None where it can
+    known_partners: BothPartners | None  # where their sentences were compared for the score
 
     @staticmethod
     def of(a: Encoding, b: Encoding, rarity: Rarity) -> "Explanation":
         """Compare two encodings, their words weighed by a collection, or by the background text: `Rarity.of` both."""
-        first, pair = WeighedDocument(a, rarity), LonePair([b], rarity)
-        values = similarities(Comparison(Query.of(first), pair), rarity.sides)
-        judged = rarity.judge(values, a.words, pair.lengths)
-        return explain_each(first, [WeighedDocument(b, rarity)], rarity, values, *judged, [pair.partners])[0]
+        return compare_each(a, [b], rarity)[0]
 
     @property
     def a(self) -> Encoding:
@@ -82,7 +80,8 @@ class Explanation:
         return self.known_partners or best_partners(self.a.sentence_vectors, self.b.sentence_vectors)
 
     @cached_property
-    def _sentences(self) -> "SentenceEvidence":
+    def sentences(self) -> SentenceEvidence:
+        """What the sentences of the two share."""
         return sentence_evidence([self])[0]
 
     def match(self, model: str, is_question: bool = False) -> Match:
@@ -98,20 +97,19 @@ class Explanation:
             probability=None if why_not else self.probability,
             why_not=why_not or "model",
             parts=self.parts,
-            labels=labels(),
+            labels=LABELS,
             terms=self.terms(),
-            names=self.names(),
+            names=shared_mentions(self.a, self.b, self.rarity) if "named" in self.similarities else (),
             grids=self.grid,
             measured=True,
             judge_rest=self.probability_outside,
         )
 
-    @property
-    def no_verdict(self) -> NoVerdict | None:
-        """Why the probability cannot be believed; None where it can."""
-        a, b = (Language.of(each, self.rarity.statistics.terms) for each in (self.a, self.b))
-        doubt = float(self.rarity.doubts(self.similarities, self.a.words, np.array([self.b.words]))[0])
-        return no_verdict(a, b, self.rarity, float(self.similarities.get("phrases", np.zeros(1))[0]), doubt)
+    def terms(self) -> tuple[Term, ...]:
+        """The words and phrases that carry most of the lexical evidence and say something by themselves."""
+        kinds = zip(KINDS, self.sentences.shared.kinds, strict=True)
+        weighed = [Shared(shared.ids, shared.mass * self.parts.get(kind, 0.0)) for kind, shared in kinds]
+        return key_terms(weighed, self.a.terms.words, self.a.sentences, self.rarity.statistics.terms)
 
     def probability_outside(self, reuse: Reuse) -> float | None:
         """The probability by what stands outside of the passages that both have; None where too little does."""
@@ -125,53 +123,17 @@ class Explanation:
 
     def alignments(self, most: int | None = None) -> tuple[Alignment, ...]:
         """Aligned passages, their contributions summing to 1; or the `most` to show, which is quicker."""
-        return self.aligned_by(self._sentences, most)
+        return align_passages(self.a, self.b, self.rarity, self.parts, self.partners, self.sentences, most)
 
-    def aligned_by(self, found: "SentenceEvidence", most: int | None = None) -> tuple[Alignment, ...]:
-        """The same by what is known of the sentences already."""
-        a, b = self.a.sentences, self.b.sentences
-        said = PassageEvidence(
-            self.a,
-            self.b,
-            self.rarity,
-            self.rarity.statistics.terms,
-            self.partners,
-            found.distinctive,
-            found.shared.kinds[0],
-        )
-        pairs = said.weigh(merge(*self._evidence(found), also=said.paraphrases))
-        return alignments(
-            pairs,
-            (a.passage, b.passage),
-            said.similarities,
-            said.shared_words,
-            None if most is None else readable_pairs(pairs, (a.shown, b.shown), most),
-        )
 
-    def _evidence(self, found: "SentenceEvidence") -> Iterator[list[Evidence]]:
-        """What the sentences of each document contribute; a term's share is halved, as both documents hold it."""
-        above = [
-            partners.corrected.clip(min=0).astype(np.float64) * distinctive
-            for partners, distinctive in zip(self.partners, found.distinctive, strict=True)
-        ]
-        total = sum(float(mass.mean()) for mass in above) or 1.0
-        share = sum(self.parts.get(name, 0.0) for name in BY_PARTNERS)
-        directions = found.shared.forward, found.shared.backward
-        for partners, mass, links in zip(self.partners, above, directions, strict=True):
-            nearest = partners.index
-            linked = np.where(links.partner >= 0, links.partner, nearest)
-            semantic = share * mass / (len(mass) * total)
-            yield [Evidence(nearest, semantic), Evidence(linked, links.mass / 2, lexical=True)]
-
-    def terms(self) -> tuple[Term, ...]:
-        """The words and phrases that carry most of the lexical evidence and say something by themselves."""
-        kinds = zip(KINDS, self._sentences.shared.kinds, strict=True)
-        weighed = [Shared(shared.ids, shared.mass * self.parts.get(kind, 0.0)) for kind, shared in kinds]
-        return key_terms(weighed, self.a.terms.words, self.a.sentences, self.rarity.statistics.terms)
-
-    def names(self) -> tuple[str, ...]:
-        """The rarest of the documents that both mention, where mentions count."""
-        return shared_mentions(self.a, self.b, self.rarity) if "named" in self.similarities else ()
+def compare_each(a: Encoding, others: Sequence[Encoding], rarity: Rarity) -> list[Explanation]:
+    """A document compared with each of several."""
+    query, candidates = WeighedDocument(a, rarity), ComparedOneByOne(others, rarity)
+    values = similarities(Comparison(Query.of(query), candidates), rarity.sides)
+    judged = rarity.judge(values, a.words, candidates.lengths)
+    # there are no partners where meaning does not count
+    partners: Sequence[BothPartners | None] = candidates.partners or [None] * len(others)
+    return explain_each(query, [WeighedDocument(b, rarity) for b in others], rarity, values, *judged, partners)
 
 
 def explain_each(
@@ -186,6 +148,10 @@ def explain_each(
     """A document compared with several, by similarities that are known; arrays have an entry per candidate."""
     counted = {name: values[name] for name in rarity.calibration.sides}
     shares = {name: share.tolist() for name, share in rarity.calibration.shares(counted).items()}
+    phrases = values["phrases"].tolist() if "phrases" in values else [0.0] * len(candidates)
+    words = np.array([candidate.encoding.words for candidate in candidates], dtype=np.int64)
+    doubts = rarity.doubts(values, query.encoding.words, words).tolist()
+    mine, *theirs = (Language.of(each.encoding, rarity.statistics.terms) for each in (query, *candidates))
     return [
         Explanation(
             query,
@@ -195,18 +161,11 @@ def explain_each(
             {name: share[i] for name, share in shares.items()},
             float(scores[i]),
             float(probabilities[i]),
+            no_verdict(mine, theirs[i], rarity, phrases[i], doubts[i]),
             partners[i],
         )
         for i, candidate in enumerate(candidates)
     ]
-
-
-@dataclass(frozen=True)
-class SentenceEvidence:
-    """What the sentences of two documents share, and which of each have more than boilerplate."""
-
-    shared: SharedTerms
-    distinctive: tuple[Flags, Flags]
 
 
 def sentence_evidence(explanations: Sequence[Explanation]) -> list[SentenceEvidence]:
@@ -222,10 +181,16 @@ def sentence_evidence(explanations: Sequence[Explanation]) -> list[SentenceEvide
     ]
 
 
-def aligned_passages(explanations: Sequence[Explanation], most: int) -> list[tuple[Alignment, ...]]:
-    """The `most` passages to show of one document and of each that it was compared with."""
-    found = sentence_evidence(explanations)
-    return [explanation.aligned_by(one, most) for explanation, one in zip(explanations, found, strict=True)]
+def explain_hits(explanations: Sequence[Explanation], most: int, is_question: Sequence[bool]) -> list[Reasons]:
+    """The `most` passages to show of one document and of each that it was compared with, and the probabilities."""
+    if not explanations:
+        return []
+    hits = []
+    for each, found, question in zip(explanations, sentence_evidence(explanations), is_question, strict=True):
+        passages = align_passages(each.a, each.b, each.rarity, each.parts, each.partners, found, most)
+        why_not = "question" if question else each.no_verdict
+        hits.append(Reasons(passages, None if why_not else each.probability, why_not or "model"))
+    return hits
 
 
 def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Match:
@@ -252,20 +217,14 @@ def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Ma
         sections=likeness_grid(encoding, encoding, level, rarity),
         alignments=alignments(
             merge([forward], [backward]),
-            (sentences.passage, sentences.passage),
+            (sentences, sentences),
             lambda i, j: sentence_pair_scores(encoding, encoding, i, j),
-            lambda i, j: (),
         ),
         model=model,
         parts={"meaning": 1.0},
-        labels=labels(),
+        labels=LABELS,
         grids=lambda chosen: likeness_grid(encoding, encoding, chosen, rarity),
     )
-
-
-def labels() -> dict[str, str]:
-    """The sides as people call them, by name."""
-    return {side.name: side.label for side in BY_NAME.values()}
 
 
 def likeness_grid(a: Encoding, b: Encoding, level: Level, rarity: Rarity) -> Grid:
@@ -274,12 +233,12 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, rarity: Rarity) -> Gri
     It is their likeness, not a probability: that was learnt from whole documents, and so was what titles are worth.
     """
     rows, columns = a.sentences.groups(level), b.sentences.groups(level)
-    compute: dict[str, Callable[[], Floats]] = {
-        "words": lambda: group_cosines(a.terms.words, b.terms.words, rows, columns, rarity.words),
-        "meaning": lambda: as_numbers(
-            group_scores(a.sentence_vectors, b.sentence_vectors, rows.offsets, columns.offsets)
-        ),
-    }
-    sides = {name: compute[name]() for name in rarity.calibration.sides if name in IN_LIKENESS}
+    counted = IN_LIKENESS.intersection(rarity.calibration.sides)
+    sides: dict[str, Floats] = {}
+    if "words" in counted:
+        sides["words"] = group_cosines(a.terms.words, b.terms.words, rows, columns, rarity.words)
+    if "meaning" in counted:
+        vectors = a.sentence_vectors, b.sentence_vectors
+        sides["meaning"] = as_numbers(group_scores(*vectors, rows.offsets, columns.offsets))
     scores = rarity.calibration.likeness(sides).astype(np.float32)
     return Grid(rows.labels, columns.labels, rows.spans, columns.spans, scores)

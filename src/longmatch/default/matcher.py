@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding, encode_tokens
-from longmatch.default.explanation import Explanation, explain_within
+from longmatch.default.explanation import Explanation, compare_each, explain_hits, explain_within
 from longmatch.default.rarity import QUESTION_WORDS, Rarity
 from longmatch.default.statistics import Statistics, statistics_of
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone, TokenProgress
+from longmatch.matching.hits import Reasons
 from longmatch.matching.match import Match
-from longmatch.matching.matcher import Encoder, Progress, Scores
+from longmatch.matching.matcher import SHOWN, Encoder, Progress, Scores
 from longmatch.units import Tokens, tokenize
 
 
@@ -28,14 +29,11 @@ class HybridMatcher(Encoder[Encoding, Collection]):
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:
         """Encode documents, each alone: sentence vectors and hashed terms."""
-        return self.encode_tokens(map(self._tokenize, documents), progress)
+        return self.encode_tokens((tokenize(document, self.backbone.tokenizer) for document in documents), progress)
 
     def tokenize(self, documents: Sequence[Document]) -> list[Tokens]:
         """The first half of encoding: what the backbone reads."""
-        return [self._tokenize(document) for document in documents]
-
-    def _tokenize(self, document: Document) -> Tokens:
-        return tokenize(document, self.backbone.tokenizer)
+        return [tokenize(document, self.backbone.tokenizer) for document in documents]
 
     def encode_tokens(
         self, documents: Iterable[Tokens], progress: Progress | None = None, on_tokens: TokenProgress | None = None
@@ -55,6 +53,11 @@ class HybridMatcher(Encoder[Encoding, Collection]):
         """Compare two encodings at all levels."""
         rarity = collection.rarity if collection else Rarity.of([a, b], self.statistics)
         return Explanation.of(a, b, rarity).match(self.name, is_question=min(a.words, b.words) <= QUESTION_WORDS)
+
+    def explain_hits(self, query: Encoding, found: Sequence[Encoding], collection: Collection) -> list[Reasons]:
+        """The passages that say most, of all hits at once, and the probabilities."""
+        questions = [min(query.words, other.words) <= QUESTION_WORDS for other in found]
+        return explain_hits(compare_each(query, found, collection.rarity), SHOWN, questions)
 
     def within(self, document: Document) -> Match:
         """A document's sections against each other, as in CoLDE's figure 4."""

@@ -14,7 +14,7 @@ from longmatch.default.calibration import NEEDS_LANGUAGE, NEEDS_TITLES, Calibrat
 from longmatch.default.encoding import Encoding
 from longmatch.default.statistics import Statistics
 from longmatch.default.term_rarity import BACKGROUND_DOCUMENTS, FAMILIARITY, TermRarity, blend
-from longmatch.default.unrelated import ONE_TEXT, USUAL_WORDS, Known, Sample, Similarities, Unrelated, usual_length
+from longmatch.default.unrelated import ONE_TEXT, Known, Similarities, Unrelated, usual_length
 from longmatch.lexical.background import TermBackground
 from longmatch.lexical.mentions import Titles, stack_titles
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind
@@ -42,12 +42,10 @@ class RunningWords:
     @staticmethod
     def of(documents: Sequence[Counts], background: TermBackground) -> "RunningWords":
         """From documents' words."""
-        flags = [(background.familiar(c.ids), background.known(c.ids)) for c in documents]
-        lengths = [c.counts.sum() for c in documents]
-        familiar, known = (
-            [c.counts[flag[i]].sum() for c, flag in zip(documents, flags, strict=True)] for i in range(2)
-        )
-        return RunningWords(*(np.array(column, dtype=np.int64) for column in (lengths, familiar, known)))
+        familiar = [c.counts[background.familiar(c.ids)].sum() for c in documents]
+        known = [c.counts[background.known(c.ids)].sum() for c in documents]
+        columns = [c.counts.sum() for c in documents], familiar, known
+        return RunningWords(*(np.array(column, dtype=np.int64) for column in columns))
 
     @cached_property
     def shares(self) -> tuple[float, float]:
@@ -127,7 +125,7 @@ class Rarity(TermRarity):
         """The sides that count here, in the score or in the probability."""
         language, titles = self.trust
         idle = (NEEDS_LANGUAGE if not language else frozenset()) | (NEEDS_TITLES if not titles else frozenset())
-        likely = (name for name in self.statistics.probability.sides if name not in idle)
+        likely = [name for name in self.statistics.probability.sides if name not in idle]
         return tuple(dict.fromkeys([*self.calibration.sides, *likely]))
 
     def judge(self, similarities: Similarities, query_words: int, candidate_words: Ints) -> tuple[Floats, Floats]:
@@ -144,21 +142,15 @@ class Rarity(TermRarity):
         """By how much each probability would be higher, were it certain that the documents' kind is known."""
         if not self.unrelated.doubt:
             return np.zeros(len(candidate_words))
-        words = similarities, query_words, candidate_words
-        return replace(self, unrelated=self.unrelated.if_known).probability(*words) - self.probability(*words)
+        known = replace(self, unrelated=replace(self.unrelated, doubt=0.0))
+        arguments = similarities, query_words, candidate_words
+        return known.probability(*arguments) - self.probability(*arguments)
 
 
 def prior_of(encodings: Sequence[Encoding], statistics: Statistics) -> Unrelated:
     """What unrelated documents of this kind and length have in common, without a collection that tells."""
     words = usual_length(np.array([encoding.words for encoding in encodings], dtype=np.float64))
-    return unrelated_like(encodings, statistics, words=words)
-
-
-def unrelated_like(
-    encodings: Sequence[Encoding], statistics: Statistics, sample: Sample | None = None, words: float = USUAL_WORDS
-) -> Unrelated:
-    """What unrelated documents like these have in common, by what is known of them and by a sample of their pairs."""
-    return statistics.prior.unrelated(known_of(encodings, statistics), sample, words)
+    return statistics.prior.unrelated(known_of(encodings, statistics), words=words)
 
 
 def known_of(encodings: Sequence[Encoding], statistics: Statistics) -> Known:
@@ -189,9 +181,9 @@ class Language(NamedTuple):
     @staticmethod
     def of(encoding: Encoding, background: TermBackground) -> "Language":
         """That of a document that is encoded."""
-        return Language.by_words(
-            encoding.document.language, background.known_words(encoding.terms.words.counts), encoding.words
-        )
+        words = encoding.terms.words.counts
+        known = int(words.counts[background.known(words.ids)].sum())
+        return Language.by_words(encoding.document.language, known, encoding.words)
 
     @staticmethod
     def by_words(code: str, known: int, words: int) -> "Language":
@@ -211,9 +203,7 @@ def no_verdict(
         return "languages"
     if not (a.known and b.known):
         return "language"
-    if (
-        rarity.unrelated.ignorance <= LITTLE_DOUBT
-        and (rarity.unrelated.doubt if doubt is None else doubt) <= LITTLE_DOUBT
-    ):
+    possible = rarity.unrelated.doubt if doubt is None else doubt
+    if rarity.unrelated.ignorance <= LITTLE_DOUBT and possible <= LITTLE_DOUBT:
         return None
     return None if phrases >= ONE_TEXT else "kind"

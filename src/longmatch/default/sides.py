@@ -125,6 +125,7 @@ LENGTH = Side(
 
 NAMES = tuple(side.name for side in SIDES)
 BY_NAME = {side.name: side for side in (*SIDES, LENGTH)}
+LABELS = {name: side.label for name, side in BY_NAME.items()}
 
 
 def named(choose: Callable[[Side], bool]) -> frozenset[str]:
@@ -142,7 +143,7 @@ def similarities(comparison: Comparison, names: Iterable[str]) -> dict[str, Floa
     NaN where a side says nothing of two documents, as shared words of two languages: it then counts as at chance.
     """
     found = {name: BY_NAME[name].similarity(comparison) for name in names}
-    comparable = comparison.same_language
-    if comparable is None:
-        return found
-    return {name: np.where(comparable, x, np.nan) if BY_NAME[name].in_one_language else x for name, x in found.items()}
+    if not comparison.query.rarity.reads_english_alone:  # else all documents count as in one language
+        same = comparison.candidates.languages == comparison.query.language
+        found |= {name: np.where(same, x, np.nan) for name, x in found.items() if BY_NAME[name].in_one_language}
+    return found

@@ -69,9 +69,10 @@ def background_to_bytes(background: Background) -> bytes:
     return save({"vectors": background.vectors.astype(np.float16), "kinds": np.array(background.kinds)})
 
 
+@cache
 def shipped_statistics() -> Statistics:
     """The statistics of the default matcher."""
-    return _statistics(read_background(FOLDER / SENTENCES))
+    return _statistics(read_background(FOLDER / SENTENCES), reads_english_alone=True)
 
 
 def background_of(backbone: "Backbone") -> Background | None:
@@ -81,14 +82,15 @@ def background_of(backbone: "Backbone") -> Background | None:
 
 def statistics_of(backbone: "Backbone") -> Statistics:
     """The statistics that go with a backbone; for one that is not packaged, it encodes unrelated sentences."""
-    background = background_of(backbone)
-    if background is None:
-        return _statistics(encoded_background(backbone), backbone.languages == DEFAULT_LANGUAGES)
-    return _statistics(background)
+    if background_of(backbone) is not None:
+        return shipped_statistics()
+    return _statistics(encoded_background(backbone), backbone.languages == DEFAULT_LANGUAGES)
 
 
-def _statistics(background: Background, reads_english_alone: bool = True) -> Statistics:
-    return Statistics(shipped_background(), background, *_weighing(), reads_english_alone)
+def _statistics(background: Background, reads_english_alone: bool) -> Statistics:
+    calibration, probability = Calibration.read(FOLDER / CALIBRATION), Probability.read(FOLDER / PROBABILITY)
+    prior, kinds = Prior.read(FOLDER / UNRELATED), Kinds.read(FOLDER / STYLES)
+    return Statistics(shipped_background(), background, calibration, probability, prior, kinds, reads_english_alone)
 
 
 def encoded_background(backbone: "Backbone") -> Background:
@@ -120,19 +122,10 @@ def unrelated_sentences(languages: Collection[str] | None) -> dict[str, list[str
     parts = json.loads((FOLDER / UNRELATED_SENTENCES).read_text(encoding="utf-8"))
     known = [code for code in parts if languages is None or code in languages] or list(parts)
     drawn = np.random.default_rng(0).permutation(len(parts["en"]["openings"]) * len(parts["en"]["clauses"]))
-    return {code: _composed(**parts[code], drawn=drawn[:SENTENCES_OF_LANGUAGE].tolist(), code=code) for code in known}
-
-
-def _composed(openings: list[str], clauses: list[str], drawn: list[int], code: str) -> list[str]:
-    between = "" if code in WITHOUT_SPACES else " "
-    return [f"{openings[n % len(openings)]}{between}{clauses[n // len(openings)]}" for n in drawn]
-
-
-@cache
-def _weighing() -> tuple[Calibration, Probability, Prior, Kinds]:
-    return (
-        Calibration.read(FOLDER / CALIBRATION),
-        Probability.read(FOLDER / PROBABILITY),
-        Prior.read(FOLDER / UNRELATED),
-        Kinds.read(FOLDER / STYLES),
-    )
+    numbers = drawn[:SENTENCES_OF_LANGUAGE].tolist()
+    found = {}
+    for code in known:
+        openings, clauses = parts[code]["openings"], parts[code]["clauses"]
+        between = "" if code in WITHOUT_SPACES else " "
+        found[code] = [f"{openings[n % len(openings)]}{between}{clauses[n // len(openings)]}" for n in numbers]
+    return found

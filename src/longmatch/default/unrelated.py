@@ -106,11 +106,12 @@ class Unrelated:
         Where a side says nothing of two documents, as their words if they are in different languages, their meaning
         stands in for it.
         """
-        found = {
-            side: _damped((on_scale(side, x) - self.expected(side, shorter, longer)) / self.levels[side].spread)
-            for side, x in similarities.items()
-            if side in self.levels
-        }
+        found = {}
+        for side, similarity in similarities.items():
+            if side in self.levels:
+                above = on_scale(side, similarity) - self.expected(side, shorter, longer)
+                spreads = above / self.levels[side].spread
+                found[side] = np.minimum(spreads, MOST) + np.maximum(spreads - MOST, 0) / 2
         instead = found.get(STAND_IN, np.zeros(1))
         return {side: np.where(np.isnan(x), instead, x) for side, x in found.items()}
 
@@ -132,16 +133,6 @@ class Unrelated:
         numbers = values["words"], values["ignorance"]
         return Unrelated(levels, _slopes(values["slopes"]), values["doubt"], doubtful, *numbers)
 
-    @property
-    def if_known(self) -> "Unrelated":
-        """The same for documents whose kind is known."""
-        return replace(self, doubt=0.0)
-
-    @property
-    def if_doubtful(self) -> "Unrelated":
-        """The same for documents of a kind of their own."""
-        return replace(self, levels=self.doubtful, doubt=0.0)
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -151,11 +142,6 @@ class Sample:
     shorter: Floats
     longer: Floats
     documents: int  # of the collection
-
-    @property
-    def words(self) -> float:
-        """Of a usual document."""
-        return usual_length(np.concatenate([self.shorter, self.longer]))
 
     @property
     def without_versions(self) -> "Sample":
@@ -210,14 +196,17 @@ class Prior:
         """
         share = sample.documents / (sample.documents + PRIOR_DOCUMENTS) if sample else 0.0
         sampled = sample.without_versions.levels(self.slopes) if sample else {}
+        if sample:
+            words = usual_length(np.concatenate([sample.shorter, sample.longer]))
+        foreign = 1 - known.vocabulary
         usual = {side: level.blend(self.general[side], 1 - known.wording) for side, level in self.known.items()}
-        likely, doubtful = (
-            {side: level.blend(sampled.get(side, level), share) for side, level in levels.items()}
-            for levels in (_foreign(usual, 1 - known.vocabulary), _foreign(self.unknown, 1 - known.vocabulary))
-        )
+        likely, doubtful = dict[str, Level](), dict[str, Level]()
+        for found, levels in ((likely, usual), (doubtful, self.unknown)):
+            for side, level in levels.items():
+                here = level.blend(FOREIGN.get(side, level), foreign)  # there common words pass for rare ones
+                found[side] = here.blend(sampled.get(side, here), share)
         doubt = MOST_DOUBT * (1 - known.kind) * (1 - share)
-        ignorance = (1 - known.vocabulary) * (1 - share)
-        return Unrelated(likely, self.slopes, doubt, doubtful, sample.words if sample else words, ignorance)
+        return Unrelated(likely, self.slopes, doubt, doubtful, words, foreign * (1 - share))
 
     @staticmethod
     def read(path: Path) -> "Prior":
@@ -229,11 +218,6 @@ class Prior:
     def write(self, path: Path) -> None:
         """Write as JSON."""
         path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
-
-
-def _foreign(levels: Mapping[str, Level], share: float) -> dict[str, Level]:
-    """Levels for a language that is foreign to that degree: there common words pass for rare ones."""
-    return {side: level.blend(FOREIGN.get(side, level), share) for side, level in levels.items()}
 
 
 def drawn_documents(count: int) -> list[int]:
@@ -252,15 +236,6 @@ def usual_length(words: Floats) -> float:
     1000.0
     """
     return round(float(np.exp(np.log(np.maximum(words, 1.0)).mean())), 1) if len(words) else USUAL_WORDS
-
-
-def _damped(surprise: Floats) -> Floats:
-    """In full up to MOST, then by its logarithm.
-
-    >>> _damped(np.array([-5.0, 3.0, MOST + 1.0])).round(2).tolist()
-    [-5.0, 3.0, 4.5]
-    """
-    return np.asarray(np.minimum(surprise, MOST) + np.maximum(surprise - MOST, 0) / 2)
 
 
 def _levels(values: Mapping[str, Mapping[str, float]]) -> dict[str, Level]:

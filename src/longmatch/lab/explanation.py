@@ -39,7 +39,10 @@ def explained_match(
         b=b.document,
         sections=grid("sections"),
         alignments=alignments(
-            merge(evidence[:1], evidence[1:]), (a.passage, b.passage), lambda i, j: pair_cosines(*vectors, i, j), words
+            merge(evidence[:1], evidence[1:]),
+            (a, b),
+            lambda i, j: pair_cosines(*vectors, i, j),
+            lambda i, j: [words(x, y) for x, y in zip(i.tolist(), j.tolist(), strict=True)],
         ),
         parts={part: 1.0},
         grids=grid,

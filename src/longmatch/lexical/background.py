@@ -9,9 +9,10 @@ from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 from safetensors.numpy import load_file, save_file
 
-from longmatch.lexical.terms import Counts, Flags, Hashes, Kind
+from longmatch.lexical.terms import KINDS, Flags, Hashes, Kind
 from longmatch.lexical.weights import Frequencies
 
 FREQUENCIES = "frequencies.safetensors"
@@ -46,10 +47,6 @@ class TermBackground:
         """Which words occur in it."""
         return self.words(words) > 0
 
-    def known_words(self, counts: Counts) -> int:
-        """How many of a text's running words occur in it."""
-        return int(counts.counts[self.known(counts.ids)].sum())
-
     def common(self, words: Hashes) -> Flags:
         """Which words say nothing by themselves, as half of the documents of some kind have them: "done", "results"."""
         return self.words.share(words) >= COMMON
@@ -60,11 +57,12 @@ class TermBackground:
 
     def write(self, path: Path) -> None:
         """Write what `read_term_background` reads."""
-        table = {"documents": np.array([self.words.documents]), "everyday": _signed(self.everyday)}
-        table["foreign"] = _signed(self.foreign)
+        table: dict[str, npt.NDArray[np.generic]] = {"documents": np.array([self.words.documents])}
+        signed = {"everyday": self.everyday, "foreign": self.foreign}
         for name, frequencies in (("words", self.words), ("phrases", self.phrases)):
-            table[f"{name}.ids"] = _signed(frequencies.ids)
+            signed[f"{name}.ids"] = frequencies.ids
             table[f"{name}.counts"] = frequencies.counts.astype(np.int16)
+        table |= {name: np.ascontiguousarray(ids).view(np.int64) for name, ids in signed.items()}
         save_file(table, path)
 
 
@@ -78,14 +76,8 @@ def read_term_background(path: Path) -> TermBackground:
     """What `TermBackground.write` wrote."""
     table = load_file(path)
     documents = float(table["documents"][0])
-
-    def frequencies(name: str) -> Frequencies:
-        ids, counts = table[f"{name}.ids"], table[f"{name}.counts"]
-        return Frequencies(documents, ids.view(np.uint64), counts.astype(np.float64))
-
-    everyday, foreign = (table[name].view(np.uint64) for name in ("everyday", "foreign"))
-    return TermBackground(frequencies("words"), frequencies("phrases"), everyday, foreign)
-
-
-def _signed(ids: Hashes) -> "np.typing.NDArray[np.int64]":
-    return np.ascontiguousarray(ids).view(np.int64)
+    hashes = {name: values.view(np.uint64) for name, values in table.items() if values.dtype == np.int64}
+    words, phrases = (
+        Frequencies(documents, hashes[f"{name}.ids"], table[f"{name}.counts"].astype(np.float64)) for name in KINDS
+    )
+    return TermBackground(words, phrases, hashes["everyday"], hashes["foreign"])

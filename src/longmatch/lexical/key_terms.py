@@ -6,7 +6,6 @@ of everyday words alone is its own core, and comes last, as does a word that hal
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from longmatch.documents.language import COMMON_WORDS, words_of
 from longmatch.lexical.background import TermBackground
 from longmatch.lexical.form import content_words, without_form
-from longmatch.lexical.links import Shared
+from longmatch.lexical.links import Shared, shared_terms
 from longmatch.lexical.terms import (
     PHRASE_LENGTHS,
     Flags,
@@ -102,16 +101,19 @@ def key_terms(
     `words` are the words of that document's `sentences`; `background` says which are everyday words.
     """
     ids, mass = (np.concatenate(parts) for parts in zip(*((s.ids, s.mass) for s in shared), strict=True))
-    cores = _Cores.of(words, is_everyday(words.ids, background, sentences.document.language))
-    position = np.searchsorted(cores.terms, ids)
-    carried = np.bincount(cores.core[position], mass, len(cores.terms))
-    best = np.lexsort((-carried, cores.everyday | background.common(cores.terms)))[:TOP_TERMS]
+    terms, core, everyday, sentence = _cores(words, is_everyday(words.ids, background, sentences.document.language))
+    carried = np.bincount(core[np.searchsorted(terms, ids)], mass, len(terms))
+    best = np.lexsort((-carried, everyday | background.common(terms)))[:TOP_TERMS]
     best = best[carried[best] > 0]
-    holders = np.unique(cores.sentence[best]).tolist()
-    spelled = spell(cores.terms[best], [sentences.readable(i) for i in holders])
+    spelled = spell(terms[best].tolist(), [sentences.readable(i) for i in np.unique(sentence[best]).tolist()])
     total = float(mass.sum()) or 1.0
-    shares = ((int(cores.terms[i]), float(carried[i]) / total) for i in best)
-    return tuple(_distinct(Term(spelled[term], share) for term, share in shares if term in spelled))
+    found, shown = [], list[str]()
+    for term, weight in zip(terms[best].tolist(), carried[best].tolist(), strict=True):
+        padded = f" {spelled.get(term, '')} "
+        if term in spelled and not any(padded in other for other in shown):  # no "model" after "language model"
+            shown.append(padded)
+            found.append(Term(spelled[term], weight / total))
+    return tuple(found)
 
 
 def is_everyday(words: Hashes, background: TermBackground, language: str = "en") -> Flags:
@@ -128,29 +130,21 @@ def _others(language: str) -> Hashes:
     return np.unique(np.array([hash_word(word) for word in words], dtype=np.uint64))
 
 
-@dataclass(frozen=True)
-class _Cores:
-    """The distinct terms of a document, and the core of each."""
-
-    terms: Hashes  # sorted
-    core: Ints  # its position among the terms
-    everyday: Flags  # whether it consists of everyday words alone
-    sentence: Ints  # one that holds it
-
-    @staticmethod
-    def of(words: Stream, common: Flags) -> "_Cores":
-        runs = [run_starts(words, length) for length in LENGTHS]
-        lengths = np.repeat(LENGTHS, [len(starts) for starts in runs])
-        terms, first = np.unique(_hashed(words, np.concatenate(runs), lengths), return_index=True)
-        starts, lengths = np.concatenate(runs)[first], lengths[first]
-        begins, ends = starts.copy(), starts + lengths
-        for _ in LENGTHS:
-            begins += (begins < ends) & common[np.minimum(begins, len(common) - 1)]
-            ends -= (begins < ends) & common[ends - 1]
-        empty = begins == ends
-        begins, ends = np.where(empty, starts, begins), np.where(empty, starts + lengths, ends)
-        core = np.searchsorted(terms, _hashed(words, begins, ends - begins))
-        return _Cores(terms, core, empty, words.sentence[starts])
+def _cores(words: Stream, common: Flags) -> tuple[Hashes, Ints, Flags, Ints]:
+    """The distinct terms of a document, sorted; where among them the core of each is; whether it is of everyday words
+    alone; and a sentence that holds it.
+    """
+    runs = [run_starts(words, length) for length in LENGTHS]
+    starts, lengths = np.concatenate(runs), np.repeat(LENGTHS, [len(starts) for starts in runs])
+    terms, first = np.unique(_hashed(words, starts, lengths), return_index=True)
+    starts, lengths = starts[first], lengths[first]
+    begins, ends = starts.copy(), starts + lengths
+    for _ in LENGTHS:
+        begins += (begins < ends) & common[np.minimum(begins, len(common) - 1)]
+        ends -= (begins < ends) & common[ends - 1]
+    empty = begins == ends
+    begins, ends = np.where(empty, starts, begins), np.where(empty, starts + lengths, ends)
+    return terms, np.searchsorted(terms, _hashed(words, begins, ends - begins)), empty, words.sentence[starts]
 
 
 def _hashed(words: Stream, starts: Ints, lengths: Ints) -> Hashes:
@@ -161,20 +155,9 @@ def _hashed(words: Stream, starts: Ints, lengths: Ints) -> Hashes:
     return terms
 
 
-def _distinct(terms: Iterable[Term]) -> Iterator[Term]:
-    """Without the terms that are part of a heavier one: "model" after "language model"."""
-    shown: list[str] = []
-    for term in terms:
-        padded = f" {term.text} "
-        if not any(padded in other for other in shown):
-            shown.append(padded)
-            yield term
-
-
 def spell(wanted: Iterable[int], sentences: list[str]) -> dict[int, str]:
     """The words and phrases behind hashes, looked up in the sentences they stand in."""
-    missing = {int(h) for h in wanted}
-    found: dict[int, str] = {}
+    missing, found = set(wanted), dict[int, str]()
     for term, text in (reading for sentence in sentences for reading in _readings(sentence)):
         if term in missing:
             missing.discard(term)
@@ -250,19 +233,21 @@ def function_words(language: str) -> tuple[str, ...]:
     return tuple(FUNCTION_WORDS.get(language, "").split())
 
 
-def shared_words(shared: Shared, mine: Stream, theirs: Stream, pair: tuple[int, int], text: str) -> tuple[str, ...]:
-    """Which of the shared words stand in both sentences, the heaviest first; `text` is that of the first."""
-    both = sorted(set(_terms_at(mine, pair[0])).intersection(_terms_at(theirs, pair[1])))
-    position, weighed = lookup(shared.ids, np.array(both, dtype=np.uint64))
-    mass = shared.mass[position[weighed]].tolist()
-    heavy = max(mass, default=0.0) / 5  # what weighs less are words found everywhere
-    known = (term for term, present in zip(both, weighed.tolist(), strict=True) if present)
-    heaviest = sorted(zip(mass, known, strict=True), key=lambda entry: -entry[0])[:MOST_WORDS]
-    best = [term for weight, term in heaviest if weight > heavy]
-    spelled = spell(best, [text])
-    return tuple(spelled[term] for term in best if term in spelled)
+def shared_words(
+    shared: Shared, streams: tuple[Stream, Stream], rows: tuple[Ints, Ints], sentences: Sentences
+) -> list[tuple[str, ...]]:
+    """Which of the shared words stand in both sentences of each pair, the heaviest first.
 
-
-def _terms_at(stream: Stream, sentence: int) -> list[int]:
-    terms: list[int] = stream.ids[stream.offsets[sentence] : stream.offsets[sentence + 1]].tolist()
-    return terms
+    `sentences` are those of the first document, by which words are spelled.
+    """
+    pair, term = shared_terms(*streams, *rows, shared.ids)
+    found = []
+    for number, row in enumerate(rows[0].tolist()):
+        both = term[pair == number]
+        mass = shared.mass[both]
+        heaviest = np.argsort(-mass, kind="stable")[:MOST_WORDS]
+        heavy = mass.max(initial=0.0) / 5  # what weighs less are words found everywhere
+        best = shared.ids[both[heaviest[mass[heaviest] > heavy]]].tolist()
+        spelled = spell(best, [sentences.readable(row)])
+        found.append(tuple(spelled[word] for word in best if word in spelled))
+    return found

@@ -1,15 +1,14 @@
 """What the parts of two documents share: which terms link which sentences, and how alike groups of them are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import Counts, Hashes, Ints, Places, Stream, lookup
-from longmatch.lexical.weights import Idf, TermMatrix, Weighted, log_tf, tfidf
+from longmatch.lexical.weights import Idf, TermMatrix, log_tf, tfidf
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Groups, Sentences
 from longmatch.ragged import Floats, offsets_of, ranges, segment_ids, segment_slices
@@ -74,26 +73,41 @@ def link_sentences(
     carries its share in the product of their TF-IDF weights.
     """
     a = _Occurrences.of([terms.stream.places for terms in query])
-    b = _Occurrences.of(
-        [find_places(terms.stream.counts.ids, stream) for terms, stream in zip(query, streams, strict=True)]
-    )
-    kinds = offsets_of(np.array([len(terms.idf) for terms in query], dtype=np.int64))
+    found = []
+    for rated, stream in zip(query, streams, strict=True):
+        ids = rated.stream.counts.ids
+        where, number = TermTable.of(ids).find(stream.ids)
+        found.append(Places.of(number, stream.sentence[where], len(ids), len(stream.offsets) - 1))
+    b = _Occurrences.of(found)
     held = _HeldTerms.of(a, b, offsets)
+    row, documents = np.repeat(np.arange(len(held.term)), held.size), len(offsets) - 1
+    # how often the term of each row stands in a, and in the row's document
+    mine, theirs = _sums(a.term, a.count, len(a.per_term))[held.term], _sums(row, b.count, len(held.term))
+
+    # each row's share of the product of TF-IDF weights, within its group: a document and a kind of term
+    kinds = offsets_of(np.array([len(rated.idf) for rated in query], dtype=np.int64))
     group = held.document * len(query) + segment_ids(kinds)[held.term]
-    shares = held.shares(np.concatenate([terms.idf for terms in query]), group)
+    idf = np.concatenate([rated.idf for rated in query])[held.term]
+    # the lengths of the vectors are the same for all of a group
+    product = log_tf(mine.astype(np.int64)) * log_tf(theirs.astype(np.int64)) * idf**2
+    sums = _sums(group, product)
+    shares = product / np.where(sums > 0, sums, 1.0)[group]
+
     mass = shares * worth.ravel()[group]
-    forward, backward = held.best_partners(mass)
-    mine, theirs = held.spread(mass)
-    shared = held.by_document(shares, np.concatenate([terms.stream.counts.ids for terms in query]), kinds)
+    forward, backward = held.best_partners(mass, mass / (mine * theirs))
+    cell = held.document[held.row] * a.sentences + a.sentence[held.here]
+    here = _sums(cell, a.count[held.here] * (mass / mine)[held.row], documents * a.sentences).reshape(documents, -1)
+    there = _sums(b.sentence, b.count * (mass / theirs)[row], b.sentences)
+
+    ids = np.concatenate([rated.stream.counts.ids for rated in query])[held.term]
     bounds = offsets[1:-1]
-    backwards = map(Links, np.split(theirs, bounds), np.split(backward, bounds))
-    return [SharedTerms(*row) for row in zip(shared, map(Links, mine, forward), backwards, strict=True)]
-
-
-def find_places(terms: Hashes, stream: Stream) -> Places:
-    """The sentences of a stream in which some terms, which must be sorted, stand; nothing else is looked at."""
-    where, number = TermTable.of(terms).find(stream.ids)
-    return Places.of(number, stream.sentence[where], len(terms), len(stream.offsets) - 1)
+    columns = here, forward, np.split(there, bounds), np.split(backward, bounds)
+    linked = []
+    for document, (left, partner, right, other) in enumerate(zip(*columns, strict=True)):
+        rows = [np.flatnonzero(group == document * len(query) + kind) for kind in range(len(query))]
+        shared = tuple(Shared(ids[chosen], shares[chosen]) for chosen in rows)
+        linked.append(SharedTerms(shared, Links(left, partner), Links(right, other)))
+    return linked
 
 
 @dataclass(frozen=True)
@@ -109,9 +123,8 @@ class _Occurrences:
     @staticmethod
     def of(kinds: Sequence[Places]) -> "_Occurrences":
         """The terms of all kinds are numbered one after another."""
-        sentence, count = (
-            np.concatenate([getattr(places, name) for places in kinds]) for name in ("sentence", "count")
-        )
+        sentence = np.concatenate([places.sentence for places in kinds])
+        count = np.concatenate([places.count for places in kinds])
         per_term = np.concatenate([np.diff(places.offsets) for places in kinds])
         term = np.repeat(np.arange(len(per_term)), per_term)
         return _Occurrences(kinds[0].sentences, term, sentence, count.astype(np.float64), per_term)
@@ -128,6 +141,8 @@ class _HeldTerms:
     document: Ints
     first: Ints  # of the row's occurrences in b
     size: Ints  # how many these are
+    here: Ints  # every occurrence in a of every row's term ...
+    row: Ints  # ... and the row
 
     @staticmethod
     def of(a: _Occurrences, b: _Occurrences, offsets: Ints) -> "_HeldTerms":
@@ -135,107 +150,50 @@ class _HeldTerms:
         document = segment_ids(offsets)[b.sentence]
         key = b.term * len(offsets) + document
         first = np.flatnonzero(np.diff(key, prepend=-1))
-        return _HeldTerms(a, b, offsets, b.term[first], document[first], first, np.diff(first, append=len(key)))
+        term = b.term[first]
+        counts, start = a.per_term[term], (np.cumsum(a.per_term) - a.per_term)[term]
+        here, row = ranges(start, start + counts), np.repeat(np.arange(len(counts)), counts)
+        return _HeldTerms(a, b, offsets, term, document[first], first, np.diff(first, append=len(key)), here, row)
 
-    @property
-    def documents(self) -> int:
-        return len(self.offsets) - 1
-
-    @cached_property
-    def totals(self) -> tuple[Floats, Floats]:
-        """How often the term of each row stands in a, and in the row's document."""
-        mine = _sums(self.a.term, self.a.count, len(self.a.per_term))[self.term]
-        return mine, _sums(self._row, self.b.count, len(self.term))
-
-    @cached_property
-    def _row(self) -> Ints:
-        """The row of each occurrence in b."""
-        return np.repeat(np.arange(len(self.term)), self.size)
-
-    @cached_property
-    def _mine(self) -> tuple[Ints, Ints]:
-        """Every occurrence in a of every row's term, and the row."""
-        counts = self.a.per_term[self.term]
-        first = (np.cumsum(self.a.per_term) - self.a.per_term)[self.term]
-        return ranges(first, first + counts), np.repeat(np.arange(len(counts)), counts)
-
-    def shares(self, idf: Floats, group: Ints) -> Floats:
-        """Each row's share of the product of TF-IDF weights, within its group: a document and a kind of term."""
-        mine, theirs = (log_tf(total.astype(np.int64)) for total in self.totals)
-        mass = mine * theirs * idf[self.term] ** 2  # the lengths of the vectors are the same for all of a group
-        sums = _sums(group, mass)
-        return np.asarray(mass / np.where(sums > 0, sums, 1.0)[group])
-
-    def spread(self, mass: Floats) -> tuple[Floats, Floats]:
-        """The share of each sentence of a in each document's mass, (documents, sentences), and that of each of b."""
-        here, row = self._mine
-        mine, theirs = (mass / total for total in self.totals)
-        cell = self.document[row] * self.a.sentences + self.a.sentence[here]
-        forward = _sums(cell, self.a.count[here] * mine[row], self.documents * self.a.sentences)
-        backward = _sums(self.b.sentence, self.b.count * theirs[self._row], self.b.sentences)
-        return forward.reshape(self.documents, -1), backward
-
-    def best_partners(self, mass: Floats) -> tuple[Ints, Ints]:
+    def best_partners(self, mass: Floats, worth: Floats) -> tuple[Ints, Ints]:
         """For each sentence of a the one of each document that shares most, (documents, sentences), and for each of b
-        that of a; -1 where nothing is shared.
+        that of a; -1 where nothing is shared. A term is worth so much for each pair of its occurrences.
         """
-        forward = np.full((self.documents, self.a.sentences), -1, dtype=np.int64)
+        documents, columns = len(self.offsets) - 1, self.a.sentences
+        forward = np.full((documents, columns), -1, dtype=np.int64)
         backward = np.full(self.b.sentences, -1, dtype=np.int64)
-        worth = mass / (self.totals[0] * self.totals[1])
         pairs = self.a.per_term[self.term] * self.size
-        for first, last in self._runs(pairs):
+        # documents are linked together while cells and pairs of sentences are within bounds, unless it is one
+        linked = np.bincount(self.document, pairs, documents).astype(np.int64)
+        room = offsets_of(np.diff(self.offsets) * columns + linked * DENSE // PAIRS)
+        for first, last in segment_slices(room.tolist(), DENSE):
             chosen = (mass > 0) & (self.document >= first) & (self.document < last)
+            cost = np.where(chosen, pairs, 0)
+            if cost.sum() > PAIRS:  # the terms with most pairs go, until PAIRS are left
+                order = np.argsort(cost, kind="stable")
+                chosen[order[np.cumsum(cost[order]) > PAIRS]] = False
             start, end = self.offsets[[first, last]].tolist()
-            keys, values = self._cells(np.where(chosen & _rarest(np.where(chosen, pairs, 0)), worth, 0.0), start)
+            keys, values = self._cells(np.where(chosen, worth, 0.0), start)
             here = self.offsets[first : last + 1] - start
-            forward[first:last], backward[start:end] = _strongest(keys, values, here, self.a.sentences)
+            forward[first:last], backward[start:end] = _strongest(keys, values, here, columns)
         return forward, backward
-
-    def _runs(self, pairs: Ints) -> Iterator[tuple[int, int]]:
-        """Documents that are linked together: cells and pairs of sentences are within bounds, unless it is one."""
-        cells = np.diff(self.offsets) * self.a.sentences
-        linked = np.bincount(self.document, pairs, self.documents).astype(np.int64)
-        return segment_slices(offsets_of(cells + linked * DENSE // PAIRS).tolist(), DENSE)
 
     def _cells(self, worth: Floats, start: int) -> tuple[Ints, Floats]:
         """For each row of any worth, every pair of a sentence of b, numbered from `start`, and one of a: the cell in
         which they meet, (sentences of b, sentences of a), and what they share there.
         """
-        here, row = self._mine
-        valuable = worth[row] > 0
-        here, row = here[valuable], row[valuable]
+        valuable = worth[self.row] > 0
+        here, row = self.here[valuable], self.row[valuable]
         size = self.size[row]
         theirs = ranges(self.first[row], self.first[row] + size)
         key = np.repeat(self.a.sentence[here] - start * self.a.sentences, size)
         key += (self.b.sentence * self.a.sentences)[theirs]
         return key, np.repeat(self.a.count[here] * worth[row], size) * self.b.count[theirs]
 
-    def by_document(self, shares: Floats, ids: Hashes, kinds: Ints) -> list[tuple[Shared, ...]]:
-        """The terms of each kind that each document shares."""
-        order = np.argsort(self.document.astype(np.min_scalar_type(self.documents)), kind="stable")
-        bounds = offsets_of(np.bincount(self.document, minlength=self.documents))
-        term, shares = self.term[order], shares[order]
-        found = []
-        for first, last in pairwise(bounds.tolist()):
-            ends = (first + np.searchsorted(term[first:last], kinds)).tolist()
-            parts = [slice(start, end) for start, end in pairwise(ends)]
-            found.append(tuple(Shared(ids[term[part]], shares[part]) for part in parts))
-        return found
-
 
 def _sums(groups: Ints, values: Floats, count: int = 0) -> Floats:
     """The sum of the values of each group, of which there are at least `count`."""
     return np.asarray(np.bincount(groups, values, count), dtype=np.float64)
-
-
-def _rarest(pairs: Ints) -> "np.typing.NDArray[np.bool_]":
-    """Which terms remain when those with most pairs go, until PAIRS are left."""
-    if pairs.sum() <= PAIRS:
-        return np.ones(len(pairs), dtype=bool)
-    order = np.argsort(pairs, kind="stable")
-    kept = np.zeros(len(pairs), dtype=bool)
-    kept[order[np.cumsum(pairs[order]) <= PAIRS]] = True
-    return kept
 
 
 def _strongest(keys: Ints, values: Floats, offsets: Ints, columns: int) -> tuple[Ints, Ints]:
@@ -282,8 +240,15 @@ def group_grid(a: Sentences, b: Sentences, mine: Stream, theirs: Stream, level: 
 
 def group_cosines(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, idf: Idf) -> Floats:
     """The TF-IDF cosines of groups of sentences: (rows, columns)."""
-    matrix = TermMatrix.of(_group_weights(theirs, columns, idf))
-    return np.vstack([matrix.scores(row) for row in _group_weights(mine, rows, idf)])
+    there, here = (
+        [
+            tfidf(Counts.of(stream.ids[start:end]), idf)
+            for start, end in pairwise(stream.offsets[groups.offsets].tolist())
+        ]
+        for stream, groups in ((theirs, columns), (mine, rows))
+    )
+    matrix = TermMatrix.of(there)
+    return np.vstack([matrix.scores(row) for row in here])
 
 
 def group_coverage(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, idf: Idf, doubt: float) -> Floats:
@@ -304,24 +269,24 @@ def group_coverage(mine: Stream, theirs: Stream, rows: Groups, columns: Groups, 
     return found
 
 
-def _group_weights(stream: Stream, groups: Groups, idf: Idf) -> list[Weighted]:
-    bounds = stream.offsets[groups.offsets].tolist()
-    return [tfidf(Counts.of(stream.ids[start:end]), idf) for start, end in pairwise(bounds)]
-
-
 def sentence_cosines(mine: Stream, theirs: Stream, i: Ints, j: Ints, idf: Idf) -> Floats:
     """The TF-IDF cosine of the sentences of each pair."""
-    left = [tfidf(counts, idf) for counts in mine.sentence_counts()]
-    right = [tfidf(counts, idf) for counts in theirs.sentence_counts()]
+    left, right = ([tfidf(counts, idf) for counts in stream.sentence_counts()] for stream in (mine, theirs))
     return np.array([left[x].dot(right[y]) for x, y in zip(i.tolist(), j.tolist(), strict=True)])
 
 
 def shared_weight(mine: Stream, theirs: Stream, i: Ints, j: Ints, terms: Hashes, weights: Floats) -> Floats:
     """The weight of the distinct terms that the sentences of each pair share: (pairs,). `terms` are sorted."""
+    pair, term = shared_terms(mine, theirs, i, j, terms)
+    return np.bincount(pair, weights[term], len(i)).astype(np.float64)
+
+
+def shared_terms(mine: Stream, theirs: Stream, i: Ints, j: Ints, terms: Hashes) -> tuple[Ints, Ints]:
+    """Which of some sorted terms the sentences of each pair share: the pair and the term, by pair, then term."""
     held, wanted = _cells(mine, i, terms), _cells(theirs, j, terms)
     _, both = lookup(held, wanted)
     pair, term = np.divmod(wanted[both], max(1, len(terms)))
-    return np.bincount(pair, weights[term], len(i)).astype(np.float64)
+    return pair, term
 
 
 def _cells(stream: Stream, sentences: Ints, terms: Hashes) -> Ints:

@@ -89,33 +89,16 @@ class Titles:
         return Mentions(distinct, documents)
 
 
-def self_mentions(titles: Hashes) -> tuple[Ints, Hashes]:
-    """Pairs of a document and a term that say that each document has the terms of its title."""
-    return np.repeat(np.arange(len(titles)), TITLE_TERMS), titles.ravel()
-
-
-@dataclass(frozen=True)
-class MentionPairs:
-    """Pairs of a document and a title that it mentions, by document and then title."""
-
-    documents: int  # in all
-    document: Ints
-    title: Ints
-
-    def sums(self, values: Floats) -> Floats:
-        """The sum over the titles that each document mentions of a value that each title has."""
-        return np.asarray(np.bincount(self.document, values[self.title], self.documents), dtype=np.float64)
-
-
-def coupling(mentions: MentionPairs, rarity: Floats, query_words: int, candidate_words: Ints) -> Floats:
+def coupling(document: Ints, title: Ints, rarity: Floats, query_words: int, candidate_words: Ints) -> Floats:
     """How much of the same a query and each candidate mention: (candidates,), at most 1.
 
     WORDS_PER_MENTION Σ rarity² / √((EXTRA_WORDS + query's words) (EXTRA_WORDS + candidate's words)) over the titles
-    that both mention. `mentions` says which candidate mentions which title of the query's, whose `rarity` lies
-    between 0 and 1.
+    that both mention. Candidate `document[i]` mentions the query's title `title[i]`; a title's `rarity` lies between 0
+    and 1.
     """
+    mass = np.bincount(document, rarity[title] ** 2, len(candidate_words))
     lengths = (EXTRA_WORDS + query_words) * (EXTRA_WORDS + candidate_words)
-    return np.asarray(np.minimum(WORDS_PER_MENTION * mentions.sums(rarity**2) / np.sqrt(lengths), 1.0))
+    return np.asarray(np.minimum(WORDS_PER_MENTION * mass / np.sqrt(lengths), 1.0))
 
 
 @dataclass(frozen=True)
@@ -133,13 +116,13 @@ class Mentions:
         """The distinct terms of all titles, sorted."""
         return np.unique(self.terms)
 
-    def in_documents(self, document: Ints, term: Hashes, documents: int) -> "MentionPairs":
-        """Which documents have all terms of which titles.
+    def in_documents(self, document: Ints, term: Hashes) -> tuple[Ints, Ints]:
+        """Pairs of a document and a title all of whose terms it has, by document and then title.
 
         `document` and `term` are pairs: document i has the term t.
         """
         if not len(self):
-            return MentionPairs(documents, np.empty(0, np.int64), np.empty(0, np.int64))
+            return np.empty(0, np.int64), np.empty(0, np.int64)
         position, present = lookup(self.ids, term)
         pairs = np.unique(document[present] * len(self.ids) + position[present])
         holder, held = np.divmod(pairs, len(self.ids))
@@ -149,4 +132,5 @@ class Mentions:
         first, last = starts[:-1][held], starts[1:][held]
         titles = order[ranges(first, last)] // TITLE_TERMS
         keys, counts = np.unique(np.repeat(holder, last - first) * len(self) + titles, return_counts=True)
-        return MentionPairs(documents, *np.divmod(keys[counts == TITLE_TERMS], len(self)))
+        mentioned = np.divmod(keys[counts == TITLE_TERMS], len(self))
+        return mentioned[0], mentioned[1]

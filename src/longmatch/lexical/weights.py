@@ -83,20 +83,22 @@ class Blend:
 
     def share(self, terms: Hashes) -> Floats:
         """The share of documents that each term occurs in, of collection and prior."""
-        ids, shares = self._own
-        position, present = lookup(ids, terms)
-        return shares[position] if present.all() else self._share(terms, self.collection(terms))
+        if isinstance(self.collection, Frequencies):  # in memory: its own terms are asked for most
+            position, present = lookup(self.collection.ids, terms)
+            if present.all():
+                return self._own_shares[position]
+        return self.share_of(self.collection(terms), self.background(terms))
 
     def share_of(self, counts: Floats, background: Floats) -> Floats:
         """The same for terms that so many documents of the collection, and of the background, are known to have."""
-        return self._blended(counts, background / max(1.0, self.background.documents))
+        prior = self.worth * (background / max(1.0, self.background.documents))
+        return (counts + prior) / (self.collection.documents + self.worth)
 
     @cached_property
-    def _own(self) -> tuple[Hashes, Floats]:
-        """The terms of a collection in memory, which are asked for most, and their shares; none of one on disk."""
-        if not isinstance(self.collection, Frequencies):
-            return _NO_TERMS, np.empty(0)
-        return self.collection.ids, self._share(self.collection.ids, self.collection.counts)
+    def _own_shares(self) -> Floats:
+        """The shares of all terms of a collection in memory."""
+        own = self.collection
+        return self.share_of(own.counts, self.background(own.ids)) if isinstance(own, Frequencies) else np.empty(0)
 
     def common(self, share: float) -> Hashes:
         """All terms that occur in at least such a share of documents, sorted."""
@@ -104,12 +106,6 @@ class Blend:
         prior = self.background.frequent(half / self.worth * self.background.documents) if self.worth else _NO_TERMS
         terms = np.unique(np.concatenate([self.collection.frequent(half), prior]))
         return terms[self.share(terms) >= share]
-
-    def _share(self, terms: Hashes, counts: Floats) -> Floats:
-        return self._blended(counts, self.background.share(terms))
-
-    def _blended(self, counts: Floats, background: Floats) -> Floats:
-        return (counts + self.worth * background) / (self.collection.documents + self.worth)
 
     def idf(self, terms: Hashes) -> Floats:
         """ln((1 + n) / (1 + n share)) to the power: a word found everywhere weighs nothing."""
@@ -131,10 +127,10 @@ class Idf(Protocol):
 
 @dataclass(frozen=True)
 class Weighted:
-    """A document's terms with their weights; TF-IDF weights have length 1."""
+    """A document's terms with their weights, or counts; TF-IDF weights have length 1."""
 
     ids: Hashes
-    values: Floats
+    values: npt.NDArray[Any]
 
     def dot(self, other: "Weighted") -> float:
         """The sum over shared terms of the product of their weights."""
@@ -220,26 +216,18 @@ class TermMatrix:
 
     @staticmethod
     def of(documents: Sequence[Weighted]) -> "TermMatrix":
-        """Stack the documents' weights."""
-        return TermMatrix._stack([d.ids for d in documents], [d.values for d in documents])
-
-    @staticmethod
-    def counted(documents: Sequence[Counts]) -> "TermMatrix":
-        """Stack the documents' counts."""
-        return TermMatrix._stack([d.ids for d in documents], [d.counts for d in documents])
-
-    @staticmethod
-    def _stack(ids: Sequence[Hashes], values: Sequence[npt.NDArray[Any]]) -> "TermMatrix":
-        joined, stacked = np.concatenate([np.empty(0, np.uint64), *ids]), np.concatenate([*values, np.empty(0, int)])
-        document = np.repeat(np.arange(len(ids)), [len(terms) for terms in ids])
-        order = np.argsort(joined, kind="stable")
-        vocabulary, counts = np.unique(joined[order], return_counts=True)
-        return TermMatrix(len(ids), vocabulary, offsets_of(counts), document[order], stacked[order])
+        """Stack the documents' weights or counts."""
+        ids = np.concatenate([_NO_TERMS, *(d.ids for d in documents)])
+        values = np.concatenate([*(d.values for d in documents), np.empty(0, int)])
+        document = np.repeat(np.arange(len(documents)), [len(d.ids) for d in documents])
+        order = np.argsort(ids, kind="stable")
+        vocabulary, counts = np.unique(ids[order], return_counts=True)
+        return TermMatrix(len(documents), vocabulary, offsets_of(counts), document[order], values[order])
 
     def scores(self, query: Weighted) -> Floats:
         """The dot product of a query with every document."""
         found = self.find(query.ids)
-        return self.sums(found.count * query.values[found.term], found.document)
+        return np.bincount(found.document, found.count * query.values[found.term], self.documents).astype(np.float64)
 
     def find(self, terms: Hashes) -> Postings:
         """The entries of some terms."""
@@ -247,15 +235,6 @@ class TermMatrix:
         first, last = self.starts[:-1][position[present]], self.starts[1:][position[present]]
         entries = ranges(first, last)
         return Postings(self.document[entries], np.repeat(np.flatnonzero(present), last - first), self.values[entries])
-
-    def each(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What each term has, for each of its entries."""
-        return np.repeat(values, np.diff(self.starts))
-
-    def sums(self, values: npt.NDArray[Any], document: Ints | None = None) -> Floats:
-        """The sum of the values of all entries, or of some, by document."""
-        home = self.document if document is None else document
-        return np.asarray(np.bincount(home, values, self.documents), dtype=np.float64)
 
 
 def bm25(counts: Counts, frequencies: Frequencies, mean_length: float, k1: float = 1.5, b: float = 0.75) -> Weighted:

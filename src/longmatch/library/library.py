@@ -446,9 +446,8 @@ class Library:
         if self._search is None or self._search.index.version != self.store.version:
             self.store.model.check_background(background_digest(self.statistics.sentences), self.address)
             index = self.current_index.covering()
-            counts = self.settings.candidates, self.settings.exact_below
             kept: RowCache[WeighedDocument] = RowCache(self.settings.document_bytes)
-            self._search = Searcher(self.store, index, self.statistics, *counts, kept)
+            self._search = Searcher(self.store, index, self.statistics, self.settings, kept)
         return self._search
 
     @property

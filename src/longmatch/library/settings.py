@@ -14,6 +14,7 @@ class LibrarySettings:
 
     # what is searched: more costs time and finds a little more
     candidates: int = 60  # documents of each kind (words, phrases, vector) that are scored exactly
+    shortlist: int = 3  # candidates for each hit asked for whose sentences are compared
     exact_below: int = 100_000  # documents; from there on, document vectors are searched by an approximate index
     heaviest_words: int = 256  # of each document, by which candidates are found; exact scores use all words
     heaviest_phrases: int = 512

@@ -1,13 +1,14 @@
 """Aligned passages and the share of the score each carries."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.matching.match import Alignment, Passage
+from longmatch.matching.match import Alignment
 from longmatch.matching.presentable import choose
+from longmatch.matching.sentences import Sentences
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -74,20 +75,27 @@ def merge(
 
 def alignments(
     pairs: Pairs,
-    passages: tuple[Callable[[int], Passage], Callable[[int], Passage]],
+    sentences: tuple[Sentences, Sentences],
     scores: Callable[[Ints, Ints], Floats],
-    words: Callable[[int, int], tuple[str, ...]],
+    words: Callable[[Ints, Ints], Sequence[tuple[str, ...]]] | None = None,
     chosen: Ints | None = None,
 ) -> tuple[Alignment, ...]:
-    """The pairs as passages, the strongest first, their contributions summing to 1; or only those chosen."""
+    """The pairs as passages, the strongest first, their contributions summing to 1; or only those chosen.
+
+    `scores` says how alike the sentences of each pair are, `words` which words they share.
+    """
     total = float(pairs.mass.sum()) or 1.0
     best = pairs.strongest() if chosen is None else chosen
-    a, b = pairs.a[best], pairs.b[best]
+    i, j = pairs.a[best], pairs.b[best]
+    passages = [side.passages(rows) for side, rows in zip(sentences, (i, j), strict=True)]
     shares = pairs.mass[best] / total, pairs.lexical[best] / total
-    columns = (a, b, scores(a, b), *shares, pairs.strength[best] > 0, pairs.paraphrase[best])
+    columns = (scores(i, j), *shares, pairs.strength[best] > 0, pairs.paraphrase[best])
+    shared = [()] * len(best) if words is None else words(i, j)
     return tuple(
-        Alignment(passages[0](i), passages[1](j), score, whole, lexical, words(i, j), evidence, paraphrase)
-        for i, j, score, whole, lexical, evidence, paraphrase in zip(*(x.tolist() for x in columns), strict=True)
+        Alignment(a, b, score, whole, lexical, common, evidence, paraphrase)
+        for a, b, common, score, whole, lexical, evidence, paraphrase in zip(
+            *passages, shared, *(x.tolist() for x in columns), strict=True
+        )
     )
 
 

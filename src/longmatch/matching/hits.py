@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, SupportsIndex, TypeVar, overload
 
 from longmatch.documents.document import Document, Section, brief
 from longmatch.documents.paragraph_kinds import parents
@@ -61,6 +61,14 @@ class Ordered(list[T]):
         part = type(self)(super().__getitem__(index))
         part.__dict__.update(self.__dict__)
         return part
+
+
+class Reasons(NamedTuple):
+    """Why a document was found: the passages that say most, and the probability, or why there is none."""
+
+    passages: tuple[Alignment, ...]
+    probability: float | None = None
+    why_not: NoVerdict = "model"
 
 
 @dataclass(frozen=True)

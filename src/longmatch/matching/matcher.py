@@ -11,7 +11,7 @@ import numpy.typing as npt
 from longmatch.documents.document import Document
 from longmatch.documents.formats import container_named
 from longmatch.errors import LongmatchError
-from longmatch.matching.hits import Hit, Hits
+from longmatch.matching.hits import Hit, Hits, Reasons
 from longmatch.matching.match import Match
 
 Scores = npt.NDArray[np.float64]
@@ -20,6 +20,7 @@ Progress = Callable[[int], None]  # called with the number of documents done sin
 E = TypeVar("E")  # one document's encoding
 C = TypeVar("C")  # a collection of encodings, ready to be scored
 Pairs = Sequence[tuple[Document, Document]]
+SHOWN = 3  # passages of each hit
 DEPTH = 40  # documents reranked by default, as SST's authors do
 
 
@@ -83,13 +84,17 @@ class Encoder(Matcher, Generic[E, C]):
         first, *rest = self.encode([query, *others], progress)
         collection = self.collect(rest)
         scores = self.score(first, collection)
+        best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
+        reasons = self.explain_hits(first, [rest[i] for i in best], collection)
         found = []
-        for i in sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]:
-            match = self.explain(first, rest[i], collection)
-            probability = match.probability if match.measured else None
-            share = percentile(scores, i)
-            found.append(Hit(others[i], float(scores[i]), share, match.best(3), probability, why_not=match.why_not))
+        for i, (why, probability, why_not) in zip(best, reasons, strict=True):
+            found.append(Hit(others[i], float(scores[i]), percentile(scores, i), why, probability, why_not=why_not))
         return Hits.of(query, found)
+
+    def explain_hits(self, query: E, found: Sequence[E], collection: C) -> Sequence[Reasons]:
+        """Why some documents of a collection were found for a query."""
+        matches = (self.explain(query, other, collection) for other in found)
+        return [Reasons(m.best(SHOWN), m.probability if m.measured else None, m.why_not) for m in matches]
 
 
 def is_same(a: Document, b: Document) -> bool:
@@ -134,7 +139,7 @@ class PairMatcher(Matcher):
         others = [d for d in documents if not is_same(d, query)]
         scores = self.score_pairs([(query, other) for other in others], progress, for_ranking=True)
         best = sorted(range(len(others)), key=lambda i: (-scores[i], others[i].id))[:k]
-        whys = [self.compare(query, others[i]).best(3) for i in best]
+        whys = [self.compare(query, others[i]).best(SHOWN) for i in best]
         places = zip(best, whys, strict=True)
         return Hits.of(query, (Hit(others[i], float(scores[i]), percentile(scores, i), why) for i, why in places))
 

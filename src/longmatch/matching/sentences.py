@@ -60,17 +60,18 @@ class Sentences:
         columns = (self.starts, self.ends, self.lengths, self.paragraph, self.section)
         return Sentences(self.document, *(column[rows] for column in columns))
 
-    def passage(self, index: int) -> Passage:
-        """One sentence, with the heading it stands under."""
-        start, end = int(self.starts[index]), int(self.ends[index])
-        document = self.document
-        heading = document.heading(int(self.section[index]))
-        return Passage(
-            document.text[start:end], start, end, heading, document.plain[start:end], document.page_at(start)
-        )
+    def passages(self, rows: Ints) -> list[Passage]:
+        """Some sentences, each with the heading it stands under."""
+        document, starts, ends = self.document, self.starts[rows].tolist(), self.ends[rows].tolist()
+        headings = [document.heading(section) for section in self.section[rows].tolist()]
+        pages = [document.page_at(start) for start in starts]
+        return [
+            Passage(document.text[start:end], start, end, heading, document.plain[start:end], page)
+            for start, end, heading, page in zip(starts, ends, headings, pages, strict=True)
+        ]
 
     def shown(self, index: int) -> str:
-        """One sentence as a reader wants to see it: `passage(index).shown`."""
+        """One sentence as a reader wants to see it: `shown` of its passage."""
         start, end = int(self.starts[index]), int(self.ends[index])
         return self.document.plain[start:end] or self.document.text[start:end]
 

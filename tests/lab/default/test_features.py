@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import LonePair
+from longmatch.default.explanation import ComparedOneByOne
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity, known_of
 from longmatch.default.sides import NAMES
@@ -131,7 +131,7 @@ def test_pairs_by_themselves_have_the_sides_of_two_documents_alone_by_either_bac
     for name, matcher in (("known", known), ("unknown", unknown)):
         a, b = matcher.encode([documents["boats"], documents["ships"]])
         rarity = Rarity.of([a, b], matcher.statistics)
-        expected = LonePair([b], rarity).similarities(a, PASSAGE_SIDES)
+        expected = ComparedOneByOne([b], rarity).similarities(a, PASSAGE_SIDES)
         sides = found.lone[f"{name} related"]
         assert {side: sides[side].tolist() for side in PASSAGE_SIDES} == {
             side: pytest.approx(values.tolist(), abs=2e-3) for side, values in expected.items()

@@ -4,7 +4,6 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from longmatch.documents import Document
@@ -12,6 +11,7 @@ from longmatch.documents.read import read_text_string
 from longmatch.lexical.matcher import tfidf_matcher
 from longmatch.library.library import Library
 from longmatch.library.search.explain import Ranking
+from longmatch.matching.hits import Reasons
 from tests.library.tiny import made_up_text, write_texts
 
 PROBABILITIES = [0.9, 0.5, 0.25, 0.125]
@@ -25,7 +25,8 @@ def ranking(library: Library, tmp_path: Path) -> Ranking:
     searcher = library.searcher()
     found = searcher.rank(searcher.query(*searcher.encodings(["d000.txt"]), "d000.txt"), k=4)
     assert len(found.candidates) == 4
-    return replace(found, probabilities=np.array(PROBABILITIES))
+    likely = {candidate.document.id: p for candidate, p in zip(found.candidates, PROBABILITIES, strict=True)}
+    return replace(found, explain=lambda some: [Reasons((), likely[candidate.document.id]) for candidate in some])
 
 
 def test_hits_carry_their_probabilities(ranking: Ranking) -> None:
@@ -34,25 +35,12 @@ def test_hits_carry_their_probabilities(ranking: Ranking) -> None:
     assert [hit.id for hit in hits] == [candidate.document.id for candidate in ranking.candidates]
 
 
-def test_a_score_without_probabilities_gives_hits_without(ranking: Ranking) -> None:
-    hits = replace(ranking, probabilities=None).hits(lambda document: document)
-    assert [hit.probability for hit in hits] == [None] * 4
-
-
 def test_reranked_documents_keep_their_probabilities(ranking: Ranking) -> None:
     likely = {hit.id: hit.probability for hit in ranking.hits(lambda document: document)}
-    backwards = replace(
-        ranking, candidates=ranking.candidates[::-1], probabilities=np.array(PROBABILITIES[::-1])
-    )  # whichever order tfidf prefers, it changes one of the two
+    backwards = replace(ranking, candidates=ranking.candidates[::-1])  # whichever tfidf prefers, it changes one of both
     for given, combine in product((ranking, backwards), (True, False)):
         hits = given.reranked(tfidf_matcher(), k=3, combine=combine).hits(lambda document: document)
         assert len(hits) == 3 and [hit.probability for hit in hits] == [likely[hit.id] for hit in hits]
-    bare = replace(ranking, probabilities=None).reranked(tfidf_matcher(), k=3, combine=False)
-    assert bare.probabilities is None
-
-
-def test_no_documents_are_no_hits(ranking: Ranking) -> None:
-    assert Ranking.empty(ranking.query).hits(lambda document: document) == []
 
 
 def plain(document: Document) -> str:

@@ -230,7 +230,7 @@ def lone_probabilities(probability: Probability, prior: Prior, sides: Mapping[st
         values = {name: sides[name][i : i + 1] for name in PASSAGE_SIDES}
         words = sides["query"][i : i + 1], sides["lengths"][i : i + 1]
         unrelated = prior.unrelated(Known(float(knowledge), kind=float(known)))
-        likely, surely = (probability.of(values, words, each) for each in (unrelated, unrelated.if_known))
+        likely, surely = (probability.of(values, words, each) for each in (unrelated, replace(unrelated, doubt=0.0)))
         rows.append((likely, surely - likely))
     likely, doubt = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     return likely, doubt

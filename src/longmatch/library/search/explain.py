@@ -8,17 +8,13 @@ import numpy as np
 from longmatch.default.comparison import Query
 from longmatch.default.encoding import Encoding
 from longmatch.documents.document import Document
-from longmatch.lexical.terms import Hashes
 from longmatch.library.errors import LibraryError
-from longmatch.matching.hits import Hit, Hits, SameDocument
-from longmatch.matching.match import Alignment
+from longmatch.matching.hits import Hit, Hits, Reasons, SameDocument
 from longmatch.matching.matcher import Matcher, Progress, rerank
-from longmatch.matching.wording import NoVerdict
 from longmatch.ragged import Floats
 from longmatch.reuse.reuse import VERSION, find_reuse
 from longmatch.reuse.words import shingles
 
-PASSAGES = 3  # shown for each hit
 MOST = 5  # entries that are set apart
 PATIENCE = 2  # candidates that are not the query, after which no other is looked at
 LENGTH = 6  # words of a run
@@ -34,29 +30,19 @@ class Ranking:
     scores: Floats
     percentiles: Floats  # share of the documents searched that score lower, in percent
     total: int  # documents searched
-    explain: Callable[[Sequence[Encoding]], Sequence[tuple[Alignment, ...]]]  # the passages of each of some candidates
-    probabilities: Floats | None = None  # that each belongs with the query; None where the score has none
-    no_verdict: Callable[[Encoding], NoVerdict | None] = lambda candidate: None  # why one has none, whatever the score
-
-    @staticmethod
-    def empty(query: Query) -> "Ranking":
-        """The ranking of no documents."""
-        return Ranking(query, (), np.zeros(0), np.zeros(0), 0, lambda candidates: ())
+    explain: Callable[[Sequence[Encoding]], Sequence[Reasons]]  # why some of the candidates were found
 
     def without(self, ids: Collection[str], k: int) -> "Ranking":
         """The first k that have none of these ids, as if the library had no such documents."""
-        places = [i for i, candidate in enumerate(self.candidates) if candidate.document.id not in ids]
-        left_out = np.array(sorted(set(range(len(self.candidates))) - set(places)), dtype=np.int64)
-        lower = self.percentiles * self.total / 100.0 - (self.scores[left_out] < self.scores[:, None]).sum(1)
-        total = self.total - len(left_out)
-        kept, likely = places[:k], self.probabilities
+        is_out = np.array([candidate.document.id in ids for candidate in self.candidates], dtype=bool)
+        lower = self.percentiles * self.total / 100.0 - (self.scores[is_out] < self.scores[:, None]).sum(1)
+        total, kept = self.total - int(is_out.sum()), np.flatnonzero(~is_out)[:k]
         return replace(
             self,
-            candidates=[self.candidates[i] for i in kept],
+            candidates=[self.candidates[i] for i in kept.tolist()],
             scores=self.scores[kept],
             percentiles=100.0 * lower[kept] / max(1, total),
             total=total,
-            probabilities=None if likely is None else likely[kept],
         )
 
     def reranked(self, matcher: Matcher, k: int, progress: Progress | None = None, *, combine: bool) -> "Ranking":
@@ -73,52 +59,40 @@ class Ranking:
                     "Remove it and index its file again, or rank without a second model."
                 )
         best = rerank(matcher, query, documents, k, self.total, progress, first=self.scores if combine else None)
-        likely = self.probabilities
         return replace(
             self,
             candidates=[self.candidates[ranked.place] for ranked in best],
             scores=np.array([ranked.score for ranked in best]),
             percentiles=np.array([ranked.percentile for ranked in best]),
-            probabilities=None if likely is None else np.array([likely[ranked.place] for ranked in best]),
         )
 
     def hits(self, present: Callable[[Document], Document]) -> Hits:
         """The hits with their passages; `present` makes a stored document one that a user can open."""
-        likely = np.full(len(self.candidates), np.nan) if self.probabilities is None else self.probabilities
-        columns = (self.scores.tolist(), self.percentiles.tolist(), self.explain(self.candidates), likely.tolist())
-        hits = []
-        for candidate, score, percentile, why, probability in zip(self.candidates, *columns, strict=True):
-            reason = "model" if self.probabilities is None else self.no_verdict(candidate)
-            known = None if reason else probability
-            hits.append(Hit(present(candidate.document), score, percentile, why, known, why_not=reason or "model"))
+        columns = self.scores.tolist(), self.percentiles.tolist(), self.explain(self.candidates)
+        hits = [
+            Hit(present(candidate.document), score, percentile, why.passages, why.probability, why_not=why.why_not)
+            for candidate, score, percentile, why in zip(self.candidates, *columns, strict=True)
+        ]
         return Hits.of(self.query.encoding.document, hits)
 
 
 def same_documents(query: Encoding, candidates: Sequence[Encoding]) -> list[SameDocument]:
     """Of candidates, best first, those that hold the text of the query: copies and versions score highest."""
     found: list[SameDocument] = []
-    runs = _runs(query)
+    runs = np.unique(shingles(query.terms.words.ids, LENGTH))
     for looked_at, candidate in enumerate(candidates):
         if looked_at - len(found) == PATIENCE or len(found) == MOST:
             break
-        if _may_be_same(query, candidate, runs):
+        # the sizes and the runs of words must allow the two to be versions
+        shorter, longer = sorted((query.words, candidate.words))
+        if 2 * shorter < VERSION * (shorter + longer):
+            continue
+        others = np.unique(shingles(candidate.terms.words.ids, LENGTH))
+        common = len(np.intersect1d(runs, others, assume_unique=True))
+        if common >= LIKELY * min(len(runs), len(others)):
             reuse = find_reuse(query.document, candidate.document)
             if reuse.relation == "copy":
                 found.append(SameDocument(candidate.document, "copy"))
             elif reuse.relation == "version" and not reuse.may_be_template:
                 found.append(SameDocument(candidate.document, "version"))
     return found
-
-
-def _may_be_same(query: Encoding, candidate: Encoding, runs: Hashes) -> bool:
-    """Whether the sizes and the runs of words allow two texts to be versions."""
-    shorter, longer = sorted((query.words, candidate.words))
-    if 2 * shorter < VERSION * (shorter + longer):
-        return False
-    other = _runs(candidate)
-    common = len(np.intersect1d(runs, other, assume_unique=True))
-    return common >= LIKELY * min(len(runs), len(other))
-
-
-def _runs(encoding: Encoding) -> Hashes:
-    return np.unique(shingles(encoding.terms.words.ids, LENGTH))

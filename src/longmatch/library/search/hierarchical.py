@@ -13,14 +13,12 @@ import numpy as np
 
 from longmatch.default.comparison import Query
 from longmatch.default.encoding import Encoding
-from longmatch.encoders.backbone import Vectors
-from longmatch.lexical.terms import Ints
 from longmatch.library.rows import DocumentRow, unpack_vectors
-from longmatch.library.search.explain import PASSAGES, Ranking
+from longmatch.library.search.explain import Ranking
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
-from longmatch.matching.match import Alignment
-from longmatch.matching.matcher import percentile
+from longmatch.matching.hits import Reasons
+from longmatch.matching.matcher import SHOWN, percentile
 from longmatch.matching.sentences import run_offsets
 from longmatch.models.sdr.matcher import SdrEncoding, SdrMatcher
 from longmatch.models.sdr.score import Paragraphs, directional_scores, sdr_scores
@@ -34,17 +32,17 @@ SENTENCES = ["id", "pieces", "vectors"]
 def rank_by_sdr(searcher: Searcher, query: Query, k: int, matcher: SdrMatcher, where: str | None = None) -> Ranking:
     """The k best by SDR's score: of a small library all documents are scored, of a large one the candidates."""
     scope = searcher.scope(where, without=query.stored_id)
-    ids = searcher.candidate_ids(query, scope, where)
+    ids, own = searcher.candidate_ids(query, scope, where), _sdr(query.encoding)
 
-    def explain(candidates: Sequence[Encoding]) -> list[tuple[Alignment, ...]]:
-        return [matcher.explain(_sdr(query.encoding), _sdr(candidate)).best(PASSAGES) for candidate in candidates]
+    def explain(candidates: Sequence[Encoding]) -> list[Reasons]:
+        return [Reasons(matcher.explain(own, _sdr(candidate)).best(SHOWN)) for candidate in candidates]
 
     rows = searcher.store.fetch(ids, SENTENCES)  # another process may have removed some
     if not rows:
-        return Ranking.empty(query)
+        return Ranking(query, (), np.zeros(0), np.zeros(0), 0, explain)
     candidates = Paragraphs.join([paragraphs_of(row) for row in rows])
     sample = None if searcher.is_small(scope) else sample_paragraphs(searcher.store, scope.ids)
-    scores = normalised_scores(_sdr(query.encoding).paragraphs, candidates, sample)
+    scores = normalised_scores(own.paragraphs, candidates, sample)
     best = np.argsort(-scores, kind="stable")[:k]
     not_scored = len(scope) - len(scores)
     lower = np.array([percentile(scores, i) * len(scores) / 100 + not_scored for i in best.tolist()])
@@ -66,26 +64,20 @@ def sample_paragraphs(
 ) -> Paragraphs:
     """The fixed random sample of the library's paragraphs: up to `each` of some `documents`."""
     rows = store.fetch(sorted(ids, key=_order)[:documents], SENTENCES)
-    return Paragraphs.join([_sample(row, each) for row in rows])
+    parts = []
+    for row in rows:
+        paragraph = row.pieces()[3]
+        vectors = unpack_vectors(row.array("vectors"), len(paragraph))
+        order = {number: _order(f"{row.id}\0{number}") for number in np.unique(paragraph).tolist()}
+        mine = (vectors[paragraph == number] for number in sorted(order, key=order.__getitem__)[:each])
+        parts += [Paragraphs.of(part, np.array([0, len(part)])) for part in mine]
+    return Paragraphs.join(parts)
 
 
 def paragraphs_of(row: DocumentRow) -> Paragraphs:
     """A document's sentence vectors by paragraph."""
-    vectors, paragraph = _vectors(row)
-    return Paragraphs.of(vectors, run_offsets(paragraph))
-
-
-def _vectors(row: DocumentRow) -> tuple[Vectors, Ints]:
     paragraph = row.pieces()[3]
-    return unpack_vectors(row.array("vectors"), len(paragraph)), paragraph
-
-
-def _sample(row: DocumentRow, count: int) -> Paragraphs:
-    """Some paragraphs of a document, the same every time."""
-    vectors, paragraph = _vectors(row)
-    chosen = sorted(np.unique(paragraph).tolist(), key=lambda number: _order(f"{row.id}\0{number}"))[:count]
-    parts = [vectors[paragraph == number] for number in chosen]
-    return Paragraphs.join([Paragraphs.of(part, np.array([0, len(part)])) for part in parts])
+    return Paragraphs.of(unpack_vectors(row.array("vectors"), len(paragraph)), run_offsets(paragraph))
 
 
 def _order(name: str) -> bytes:

@@ -1,14 +1,14 @@
 """Step 3: scores. The default score of a query with candidates, by the terms of the whole library."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from longmatch.default.calibration import Calibration
-from longmatch.default.comparison import Candidates, Comparison, Query, TermColumn, WeighedDocument
+from longmatch.default.comparison import Candidates, Comparison, Query, TermColumn
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import similarities
 from longmatch.lexical.terms import Hashes, Ints, lookup
@@ -27,7 +27,6 @@ from longmatch.matching.levels import (
 from longmatch.ragged import Array, Floats, as_numbers, offsets_of
 
 MEANING = "meaning"
-SHORTLIST = 3  # candidates for each hit asked for whose sentences are compared
 LEAST_SHOWN = 10  # hits
 HIGHEST = 1.01  # sentence score of any two documents, though vectors are rounded
 ON_THE_LINE = 5  # candidates by which the others' sentence scores are estimated
@@ -45,12 +44,12 @@ class StoredCandidates(Candidates):
         """The numbers of running words."""
         return np.asarray(self.selected.column("lengths"))
 
-    @property
+    @cached_property
     def languages(self) -> npt.NDArray[np.str_]:
         """The languages, as two-letter codes."""
         return np.array([language_code(number) for number in self.selected.column("languages").tolist()])
 
-    @property
+    @cached_property
     def titles(self) -> Hashes:
         """The terms of a text that mentions each document."""
         return np.asarray(self.selected.column("titles"))
@@ -60,7 +59,7 @@ class StoredCandidates(Candidates):
         """(candidates, width)"""
         return self.selected.column("means")
 
-    @property
+    @cached_property
     def title_vectors(self) -> Array:
         """(candidates, width)"""
         return self.selected.column("title_vectors").astype(np.float32)
@@ -120,9 +119,6 @@ class Meaning:
         """The sentence score of each."""
         return np.array([partners_score(partners) for partners in self.partners])
 
-    def __add__(self, other: "Meaning") -> "Meaning":
-        return Meaning(np.concatenate([self.candidates, other.candidates]), self.partners + other.partners)
-
 
 @dataclass(frozen=True)
 class Scored:
@@ -132,7 +128,7 @@ class Scored:
     similarities: Mapping[str, Floats]
     scores: Floats
     probabilities: Floats
-    partners: Mapping[str, BothPartners] = field(default_factory=dict)  # of sentences, where known, by id
+    partners: Mapping[str, BothPartners]  # of sentences, where known, by id
 
     def at(self, places: Sequence[int] | Ints) -> "Scored":
         """Some of them."""
@@ -140,30 +136,27 @@ class Scored:
         ids = [self.ids[i] for i in places]
         return Scored(ids, values, self.scores[places], self.probabilities[places], self.partners)
 
-    def partners_with(self, document: WeighedDocument) -> BothPartners | None:
-        """The partners of a document's sentences, where they are known and the document is unchanged."""
-        partners = self.partners.get(document.id)
-        return partners if partners and len(partners[1].index) == len(document.encoding) else None
 
-    def first(self, count: int) -> "Scored":
-        """The first of them."""
-        return self.at(range(min(count, len(self.ids))))
-
-
-def score_candidates(query: Query, candidates: StoredCandidates, rarity: Rarity, most: int | None = None) -> Scored:
+def score_candidates(
+    query: Query, candidates: StoredCandidates, rarity: Rarity, most: int | None = None, shortlist: int = 3
+) -> Scored:
     """The candidates, best first; ties break by id. If only the best `most` are asked for, the others may be missing.
 
     To compare sentences takes longer than all other sides together, and needs the store, where all others need the
     index alone. So of many candidates only those are scored to the end that are among the best by an estimate of it,
-    and whose score would be among the best `most` if their sentences were the same.
+    `shortlist` for each one asked for, and whose score would be among the best `most` if their sentences were the same.
     """
     if not candidates.ids:
-        return Scored([], {}, np.zeros(0), np.zeros(0))
+        return Scored([], {}, np.zeros(0), np.zeros(0), {})
     comparison = Comparison(query, candidates)
     ids, lengths, partners = list(candidates.ids), candidates.lengths, {}
     values = similarities(comparison, [name for name in rarity.sides if name != MEANING])
     if MEANING in rarity.sides:
-        meaning = _shortlisted(comparison, candidates, values, rarity.calibration, most)
+        count = len(ids) if most is None else shortlist * max(most, LEAST_SHOWN)
+        if most is None or len(ids) <= count:
+            meaning = candidates.meaning(query.encoding.sentence_vectors, np.arange(len(ids)))
+        else:
+            meaning = _shortlisted(comparison, candidates, values, rarity.calibration, most, count)
         ids, lengths = [ids[i] for i in meaning.candidates], lengths[meaning.candidates]
         values = {name: known[meaning.candidates] for name, known in values.items()} | {MEANING: meaning.scores}
         partners = dict(zip(ids, meaning.partners, strict=True))
@@ -176,34 +169,31 @@ def _shortlisted(
     candidates: StoredCandidates,
     values: Mapping[str, Floats],
     calibration: Calibration,
-    most: int | None,
+    most: int,
+    count: int,
 ) -> Meaning:
-    """The sentences of the candidates that may be among the best `most` by their other sides; all if it is None."""
-    everyone, query = np.arange(len(candidates.ids)), comparison.query.encoding.sentence_vectors
+    """The sentences of the `count` candidates that may be among the best `most` by their other sides."""
+    query = comparison.query.encoding.sentence_vectors
 
     def score(meaning: Floats, places: Ints) -> Floats:
         known = {MEANING: meaning, **{name: known[places] for name, known in values.items()}}
         return calibration.score({name: known[name] for name in calibration.sides})
 
-    count = SHORTLIST * max(most or 0, LEAST_SHOWN)
-    if most is None or len(everyone) <= count:
-        return candidates.meaning(query, everyone)
-    best = np.argsort(-score(estimated_meaning(comparison, candidates), everyone), kind="stable")[:count]
+    # sentence scores are estimated by a line over the cosines of the documents' vectors, drawn through those of a few
+    topic = comparison.topic_cosines()
+    few = np.argsort(topic, kind="stable")[np.linspace(0, len(topic) - 1, ON_THE_LINE).astype(np.int64)]
+    found = candidates.meaning(query, few)
+    design = np.stack([topic[found.candidates], np.ones(len(found.candidates))], axis=1)
+    slope, start = np.linalg.lstsq(design, found.scores, rcond=None)[0]
+    estimated = (start + slope * topic).clip(min=0)
+
+    best = np.argsort(-score(estimated, np.arange(len(topic))), kind="stable")[:count]
     first, others = candidates.meaning(query, best[:most]), best[most:]
     if len(first.candidates) >= most:
         needed = score(first.scores, first.candidates).min()
         others = others[score(np.full(len(others), HIGHEST), others) >= needed]
-    return first + candidates.meaning(query, others)
-
-
-def estimated_meaning(comparison: Comparison, candidates: StoredCandidates) -> Floats:
-    """The sentence scores as a line over the cosines of the documents' vectors, drawn through those of a few."""
-    topic = comparison.topic_cosines()
-    few = np.argsort(topic, kind="stable")[np.linspace(0, len(topic) - 1, ON_THE_LINE).astype(np.int64)]
-    found = candidates.meaning(comparison.query.encoding.sentence_vectors, few)
-    design = np.stack([topic[found.candidates], np.ones(len(found.candidates))], axis=1)
-    slope, start = np.linalg.lstsq(design, found.scores, rcond=None)[0]
-    return np.asarray((start + slope * topic).clip(min=0))
+    rest = candidates.meaning(query, others)
+    return Meaning(np.concatenate([first.candidates, rest.candidates]), first.partners + rest.partners)
 
 
 def sentence_scores(query: SentenceVectors, documents: Sequence[SentenceVectors]) -> Floats:

@@ -1,15 +1,15 @@
 """A search over one version of a library, from the query to the hits."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from longmatch.default.comparison import Query, WeighedDocument
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import Explanation, aligned_passages, explain_each
-from longmatch.default.rarity import Language, Rarity, no_verdict
+from longmatch.default.explanation import Explanation, explain_each, explain_hits
+from longmatch.default.rarity import Rarity
 from longmatch.default.statistics import Statistics
 from longmatch.library.conditions import parse
 from longmatch.library.index.index import Index
@@ -18,15 +18,14 @@ from longmatch.library.row_cache import RowCache
 from longmatch.library.rows import ENCODING_COLUMNS
 from longmatch.library.search.candidates import Nearest, Scope, find_candidates
 from longmatch.library.search.encode import is_question
-from longmatch.library.search.explain import PASSAGES, Ranking
+from longmatch.library.search.explain import Ranking
 from longmatch.library.search.score import Scored, StoredCandidates, score_candidates
+from longmatch.library.settings import LibrarySettings
 from longmatch.library.store import Store
-from longmatch.matching.match import Alignment
-from longmatch.matching.wording import NoVerdict
-from longmatch.ragged import Floats
+from longmatch.matching.hits import Reasons
+from longmatch.matching.matcher import SHOWN
 
 PRELOADED = 32  # documents read at a time
-KEPT_BYTES = 512 << 20  # of documents as they are shown: a thousand of two thousand words
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,8 @@ class Searcher:
     store: Store
     index: Index
     statistics: Statistics
-    candidates: int  # of each kind that are scored exactly
-    exact_below: int  # documents: from there on document vectors are searched by an approximate index
-    kept: RowCache[WeighedDocument] = field(default_factory=lambda: RowCache(KEPT_BYTES))
+    settings: LibrarySettings
+    kept: RowCache[WeighedDocument]
 
     def query(self, encoding: Encoding, stored_id: str | None = None) -> Query:
         """What to search with; a document of the library is as it is kept."""
@@ -53,65 +51,56 @@ class Searcher:
 
     def nearest(self, documents: int, where: str | None = None) -> Nearest | None:
         """How to find the nearest vectors among many documents; None where they are few enough to compare with all."""
-        if documents < self.exact_below or not self.store.has_vector_index():
+        if documents < self.settings.exact_below or not self.store.has_vector_index():
             return None
         filtered = parse(where).sql if where else None
         return lambda vector, count: self.store.nearest(vector, count, filtered)
 
     def is_small(self, scope: Scope) -> bool:
         """Whether all documents of a scope are scored."""
-        return len(scope) <= 3 * self.candidates
+        return len(scope) <= 3 * self.settings.candidates
 
     def candidate_ids(self, query: Query, scope: Scope, where: str | None) -> list[str]:
         """Those to score, sorted: of a small scope all, of a large one those that any side finds."""
         if self.is_small(scope):
             return sorted(scope.ids)
-        return sorted(find_candidates(query, self.index, scope, self.candidates, self.nearest(len(scope), where)))
+        return sorted(
+            find_candidates(query, self.index, scope, self.settings.candidates, self.nearest(len(scope), where))
+        )
 
     def rank(self, query: Query, k: int, where: str | None = None) -> Ranking:
         """The k documents with the best default score, of those that fulfil a user's condition."""
         scope = self.scope(where, without=query.stored_id)
-        ids = self.candidate_ids(query, scope, where)
-        best = self.score(query, ids, None if self.is_small(scope) else k)
-        not_lower = np.searchsorted(-best.scores, -best.scores[:k], side="right")
+        ids, rarity = self.candidate_ids(query, scope, where), self.index.rarity
+        scored = self.score(query, ids, None if self.is_small(scope) else k)
+        weighed = {document.id: document for document in self.weighed(scored.ids[:k])}
+        # another process may have removed some
+        best = scored.at([i for i, id in enumerate(scored.ids[:k]) if id in weighed])
+        not_lower = np.searchsorted(-scored.scores, -best.scores, side="right")
         percentiles = 100.0 * (len(scope) - not_lower) / max(1, len(scope))
-        return self._ranking(query, best.first(k), percentiles, len(scope))
+        place = {id: i for i, id in enumerate(best.ids)}
+        question = is_question(query.words, query.stored_id)
+
+        def explain(candidates: Sequence[Encoding]) -> list[Reasons]:
+            """By the similarities that they were scored by."""
+            if not candidates or query.document is None:
+                return []
+            shown = best.at([place[candidate.document.id] for candidate in candidates])
+            documents, partners = [weighed[id] for id in shown.ids], []
+            for document in documents:
+                known = shown.partners.get(document.id)
+                unchanged = known is not None and len(known[1].index) == len(document.encoding)
+                partners.append(known if unchanged else None)
+            judged = shown.similarities, shown.scores, shown.probabilities
+            explanations = explain_each(query.document, documents, rarity, *judged, partners)
+            return explain_hits(explanations, SHOWN, [question] * len(explanations))
+
+        return Ranking(query, [weighed[id].encoding for id in best.ids], best.scores, percentiles, len(scope), explain)
 
     def score(self, query: Query, ids: Sequence[str], most: int | None = None) -> Scored:
         """Documents of the index by their default score, best first; perhaps only the best `most`."""
-        return score_candidates(query, StoredCandidates(ids, self.index, self.store), self.index.rarity, most)
-
-    def _ranking(self, query: Query, best: Scored, percentiles: Floats, total: int) -> Ranking:
-        rarity = self.index.rarity
-        weighed = {document.id: document for document in self.weighed(best.ids)}
-        present = [i for i, id in enumerate(best.ids) if id in weighed]  # another process may have removed some
-        best, percentiles = best.at(present), percentiles[present]
-        documents = [weighed[id] for id in best.ids]
-        number = {id: i for i, id in enumerate(best.ids)}
-        language = Language.of(query.encoding, self.statistics.terms)
-        words = np.array([document.encoding.words for document in documents], dtype=np.int64)
-        doubts = rarity.doubts(best.similarities, query.words, words)
-
-        def explain(candidates: Sequence[Encoding]) -> list[tuple[Alignment, ...]]:
-            """By the similarities that they were scored by."""
-            places = [number[candidate.document.id] for candidate in candidates]
-            if not places or query.document is None:
-                return []
-            shown = best.at(places)
-            compared = [documents[i] for i in places]
-            known = [shown.partners_with(document) for document in compared]
-            judged = shown.similarities, shown.scores, shown.probabilities
-            return aligned_passages(explain_each(query.document, compared, rarity, *judged, known), PASSAGES)
-
-        def unknown(candidate: Encoding) -> NoVerdict | None:
-            if is_question(query.words, query.stored_id):
-                return "question"
-            place = number[candidate.document.id]
-            phrases, doubt = float(best.similarities["phrases"][place]), float(doubts[place])
-            return no_verdict(language, Language.of(candidate, self.statistics.terms), rarity, phrases, doubt)
-
-        candidates = [document.encoding for document in documents]
-        return Ranking(query, candidates, best.scores, percentiles, total, explain, best.probabilities, unknown)
+        candidates = StoredCandidates(ids, self.index, self.store)
+        return score_candidates(query, candidates, self.index.rarity, most, self.settings.shortlist)
 
     def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
         """Two documents compared, by the terms of the whole library unless another rarity is given."""

@@ -91,7 +91,7 @@ def _hit(
     chunk = int(np.argmax(np.where(found.sections == number, found.scores, -1.0)))
     rows = np.arange(int(offsets[chunk]), int(offsets[chunk + 1]))
     cosines = as_numbers(encoding.sentence_vectors.vectors[rows] @ query.sentence_vectors.vectors.T).max(axis=1)
-    passages = [encoding.sentences.passage(int(row)) for row in rows[np.argsort(-cosines, kind="stable")]]
+    passages = encoding.sentences.passages(rows[np.argsort(-cosines, kind="stable")])
     whole = (passage for passage in passages if quality(passage.shown) is Quality.SENTENCE)
     return SectionHit(present(encoding.document), number, score, next(whole, passages[0]))
 

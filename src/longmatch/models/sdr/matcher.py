@@ -89,9 +89,8 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
             sections=_grid(a, b, "sections"),
             alignments=alignments(
                 pairs,
-                (a.sentences.passage, b.sentences.passage),
+                (a.sentences, b.sentences),
                 lambda i, j: pair_cosines(a.paragraphs.vectors, b.paragraphs.vectors, i, j),
-                lambda i, j: (),
             ),
             model=self.name,
             parts={"meaning": 1.0},

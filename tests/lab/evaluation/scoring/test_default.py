@@ -13,7 +13,7 @@ from longmatch.default.calibration import Scale
 from longmatch.default.collection import Collection
 from longmatch.default.comparison import Candidates, Comparison, Query, WeighedDocument
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import LonePair
+from longmatch.default.explanation import ComparedOneByOne
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import BY_NAME, NAMES, Side, similarities
@@ -140,7 +140,7 @@ def test_every_side_is_what_a_plain_loop_over_documents_gives(filled: Filled, wa
     asked = filled.encodings[QUERY]
     query = Query.of(WeighedDocument(asked, filled.rarity))
     if way == "pair":
-        alone = [LonePair([other], filled.rarity).similarities(asked, NAMES) for other in filled.encodings]
+        alone = [ComparedOneByOne([other], filled.rarity).similarities(asked, NAMES) for other in filled.encodings]
         found = {name: np.concatenate([values[name] for values in alone]) for name in NAMES}
     else:
         found = similarities(Comparison(query, filled.ways[way](query)), NAMES)

@@ -225,8 +225,8 @@ class CigMatcher(TokenPairMatcher):
         concepts = [
             Concept(
                 _surface_forms(graph.concepts[node].tolist(), names),
-                tuple(mine.passage(s) for s in np.flatnonzero(graph.a == node).tolist()),
-                tuple(theirs.passage(s) for s in np.flatnonzero(graph.b == node).tolist()),
+                tuple(mine.passages(np.flatnonzero(graph.a == node))),
+                tuple(theirs.passages(np.flatnonzero(graph.b == node))),
                 float(gains[node]),
             )
             for node in np.argsort(-gains, kind="stable").tolist()
