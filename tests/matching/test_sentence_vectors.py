@@ -27,7 +27,7 @@ def test_every_sentence_has_its_own_vector_and_a_long_one_several(tiny, document
     assert [s.document.id for s, _ in found] == ["0", "1", "2"]
     for sentences, rows in found:
         assert len(sentences) == len(rows)
-        texts = [sentences.passage(i).text for i in range(len(sentences))]
+        texts = [passage.text for passage in sentences.passages(np.arange(len(sentences)))]
         assert np.abs(rows - tiny.encode_texts(texts)).max() < 1e-5
     assert len(found[2][0]) > 6
 

@@ -1,5 +1,6 @@
 """A document's sentences and the groups they form."""
 
+import numpy as np
 import pytest
 
 from longmatch.documents import Draft
@@ -46,7 +47,7 @@ def test_every_sentence_is_a_group_at_the_lowest_level(sentences):
 
 
 def test_a_passage_knows_its_heading(sentences):
-    passage = sentences.passage(2)
+    (passage,) = sentences.passages(np.array([2]))
     assert (passage.text, passage.section) == ("Two three.", "First")
     assert sentences.document.text[passage.start : passage.end] == passage.text
 

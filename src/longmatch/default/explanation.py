@@ -26,7 +26,7 @@ from longmatch.lexical.terms import KINDS, Terms
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.hits import Reasons
 from longmatch.matching.levels import BothPartners, SentenceVectors, best_partners, group_scores, partners_score
-from longmatch.matching.match import Alignment, Grid, Level, Match
+from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.matching.wording import NoVerdict
 from longmatch.ragged import Floats, as_numbers, offsets_of, segment_ids
 from longmatch.reuse.reuse import Reuse

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from longmatch.default.calibration import Calibration
 from longmatch.default.comparison import Candidates, Comparison, Query, TermColumn
@@ -38,21 +37,11 @@ class StoredCandidates(Candidates):
     def __init__(self, ids: Sequence[str], index: Index, store: Store) -> None:
         self.selected, self.index, self.store = index.select(ids), index, store
         self.ids = self.selected.ids  # of those that the index has
-
-    @cached_property
-    def lengths(self) -> Ints:
-        """The numbers of running words."""
-        return np.asarray(self.selected.column("lengths"))
-
-    @cached_property
-    def languages(self) -> npt.NDArray[np.str_]:
-        """The languages, as two-letter codes."""
-        return np.array([language_code(number) for number in self.selected.column("languages").tolist()])
-
-    @cached_property
-    def titles(self) -> Hashes:
-        """The terms of a text that mentions each document."""
-        return np.asarray(self.selected.column("titles"))
+        if self.ids:
+            self.lengths = np.asarray(self.selected.column("lengths"))
+            codes = self.selected.column("languages").tolist()
+            self.languages = np.array([language_code(number) for number in codes])
+            self.titles = np.asarray(self.selected.column("titles"))
 
     @cached_property
     def vectors(self) -> Array:
