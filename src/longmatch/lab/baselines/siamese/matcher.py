@@ -169,9 +169,10 @@ class VectorMatcher(TrainedMatcher[VectorEncoding]):
         weights = segment_sum(output.words[:, None], offsets)[:, 0].numpy()
         home = np.searchsorted(pieces.first, parts.first, side="right") - 1  # the sentence of each word
         attended = []
+        passages = sentences.passages(np.arange(len(sentences)))
         for number, weight in enumerate(output.sentences.tolist()):
             mine = np.flatnonzero(home == number)
             best = mine[np.argsort(-weights[mine], kind="stable")][:words]
             top_words = tuple((parts[int(i)].of(document.readable).strip(), float(weights[i])) for i in best)
-            attended.append(AttendedSentence(sentences.passage(number), weight, top_words))
+            attended.append(AttendedSentence(passages[number], weight, top_words))
         return attended
