@@ -26,7 +26,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import LITTLE_DOUBT, Rarity
-from longmatch.default.statistics import Statistics, shipped_statistics
+from longmatch.default.statistics import shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.documents.read import read
 from longmatch.lab.datasets.collection import DataFolder
@@ -76,7 +76,8 @@ def folder_table(paths: Sequence[Path], groups: Sequence[frozenset[str]], consol
             (a, b, Explanation.of(a, b, known or Rarity.of([a, b], matcher.statistics)))
             for a, b in combinations(encodings, 2)
         ]
-        related = [any({_file(a), _file(b)} <= group for group in groups) for a, b, _ in found]
+        files = [{Path(encoding.document.source).name for encoding in (a, b)} for a, b, _ in found]
+        related = [any(pair <= group for group in groups) for pair in files]
         table = Table("pairs", "number", "median", "95 %", "at 0.7 or more", "median score", title=title)
         for kind, wanted in (("related", True), ("the others", False)):
             some = [why for (_, _, why), is_related in zip(found, related, strict=True) if is_related == wanted]
@@ -87,22 +88,15 @@ def folder_table(paths: Sequence[Path], groups: Sequence[frozenset[str]], consol
                 table.add_row(kind, str(len(some)), *(f"{value:.3f}" for value in values))
         console.print(table)
         for a, b, why in sorted(found, key=lambda row: -row[2].probability)[:12]:
-            console.print(f"{why.probability:.2f} {why.score:.2f} {_name(a)} | {_name(b)}: {_terms(why)}")
+            console.print(f"{why.probability:.2f} {why.score:.2f} {_shared_terms(a, b, why)}")
     lowest = sorted(found, key=lambda row: row[2].probability)
     for a, b, why in random.Random(0).sample(lowest[: len(lowest) // 2], min(10, len(lowest) // 2)):
-        console.print(f"{why.probability:.2f} {_name(a)} | {_name(b)}: {_terms(why)}", style="dim")
+        console.print(f"{why.probability:.2f} {_shared_terms(a, b, why)}", style="dim")
 
 
-def _file(encoding: Encoding) -> str:
-    return Path(encoding.document.source).name
-
-
-def _name(encoding: Encoding) -> str:
-    return encoding.document.title[:50] or encoding.document.id
-
-
-def _terms(why: Explanation) -> str:
-    return ", ".join(term.text for term in why.terms()[:10])
+def _shared_terms(a: Encoding, b: Encoding, why: Explanation) -> str:
+    names = " | ".join(encoding.document.title[:50] or encoding.document.id for encoding in (a, b))
+    return f"{names}: {', '.join(term.text for term in why.terms()[:10])}"
 
 
 def small_folders(data: Path, name: str) -> tuple[float, float]:
@@ -143,22 +137,19 @@ def foreign_table(data: Path, out: Path | None) -> Table:
     if out and (kinds := read_kinds(out, without=folder.name)):
         backgrounds["unknown"] = replace(shipped, terms=combine(kinds)[0])
     encodings = [_terms_alone(document) for document in folder.documents()]
-    rows = {name: _foreign_belief(folder, encodings, statistics) for name, statistics in backgrounds.items()}
-    columns = list(rows["known"])
-    table = Table("kind of text", *columns, title=f"{folder.name}: answers of its test queries and random documents")
+    rows = {}
+    for name, statistics in backgrounds.items():
+        rarity = Rarity.of(encodings, statistics)
+        rarity = replace(rarity, unrelated=sampled_unrelated(encodings, rarity))
+        found = list(_judged(folder, Collection(encodings, rarity)))
+        related, unrelated = (np.concatenate([pair[kind] for pair in found]) for kind in (0, 1))
+        ranked = float(np.mean(nDCG(10).each([pair[2] for pair in found])))
+        rows[name] = {**believability(related, unrelated), "nDCG@10": ranked}
+    title = f"{folder.name}: answers of its test queries and random documents"
+    table = Table("kind of text", *rows["known"], title=title)
     for name, row in rows.items():
-        table.add_row(name, *(f"{row[column]:.3f}" for column in columns))
+        table.add_row(name, *(f"{value:.3f}" for value in row.values()))
     return table
-
-
-def _foreign_belief(folder: DataFolder, encodings: Sequence[Encoding], statistics: Statistics) -> dict[str, float]:
-    rarity = Rarity.of(encodings, statistics)
-    rarity = replace(rarity, unrelated=sampled_unrelated(encodings, rarity))
-    collection = Collection(encodings, rarity)
-    found = list(_judged(folder, collection))
-    related, unrelated = (np.concatenate([pair[kind] for pair in found]) for kind in (0, 1))
-    ranked = float(np.mean(nDCG(10).each([pair[2] for pair in found])))
-    return {**believability(related, unrelated), "nDCG@10": ranked}
 
 
 def _judged(folder: DataFolder, collection: Collection) -> Iterator[tuple[Floats, Floats, QueryResult]]:

@@ -11,7 +11,7 @@ above the cosine of the document vectors: what `pairs` leaves out rests on that.
 import argparse
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,7 +60,10 @@ def main() -> None:
 def by_candidates(searcher: Searcher, qrels: Grades) -> Table:
     """One row a number of candidates."""
     every = searcher.scope().ids
-    exact = {query: _scored(searcher, query, every) for query in qrels}
+    exact = {}
+    for name in qrels:
+        best = searcher.score(_query(searcher, name), [id for id in every if id != name])
+        exact[name] = dict(zip(best.ids, best.scores.tolist(), strict=True))
     base = _ndcg(exact, qrels)
     table = Table("best of each side", "documents scored", "nDCG@10", "loss", "same of the ten best")
     table.add_row("all", f"{len(every):,}", f"{base:.4f}", "", "10.00")
@@ -109,12 +112,6 @@ def _query(searcher: Searcher, id: str) -> Query:
     return searcher.query(searcher.encodings([id])[0], id)
 
 
-def _scored(searcher: Searcher, query: str, ids: Iterable[str]) -> dict[str, float]:
-    others = [id for id in ids if id != query]
-    best = searcher.score(_query(searcher, query), others)
-    return dict(zip(best.ids, best.scores.tolist(), strict=True))
-
-
 def _candidates(searcher: Searcher, query: str, count: int) -> Sequence[str]:
     return find_candidates(_query(searcher, query), searcher.index, searcher.scope(without=query), count)
 
@@ -128,7 +125,11 @@ def by_pruning(library: Library, qrels: Grades) -> Table:
     searcher = library.searcher()
     table = Table("words kept", "phrases kept", "words alone", "phrases alone", "index, kB a document")
     for words, phrases in PRUNINGS:
-        index = _pruned(library, words, phrases)
+        settings = LibrarySettings(heaviest_words=words, heaviest_phrases=phrases)
+        index = Index(OUT / "pruned", library.statistics, "", settings=settings)
+        for rows in library.store.batches(INDEX_COLUMNS):
+            index.add(rows)
+        index.refresh_norms()
         ids = [id for segment in index.segments for id in segment.ids]
         values = [_ndcg(_first(searcher, index, kind, ids, qrels), qrels) for kind in KINDS]
         size = sum(file.stat().st_size for segment in index.segments for file in segment.folder.iterdir())
@@ -136,15 +137,6 @@ def by_pruning(library: Library, qrels: Grades) -> Table:
         table.add_row(*kept, *(f"{value:.4f}" for value in values), f"{size / len(ids) / 1e3:.0f}")
         shutil.rmtree(index.folder)
     return table
-
-
-def _pruned(library: Library, words: int, phrases: int) -> Index:
-    settings = LibrarySettings(heaviest_words=words, heaviest_phrases=phrases)
-    index = Index(OUT / "pruned", library.statistics, "", settings=settings)
-    for rows in library.store.batches(INDEX_COLUMNS):
-        index.add(rows)
-    index.refresh_norms()
-    return index
 
 
 def _first(searcher: Searcher, index: Index, kind: Kind, ids: Sequence[str], qrels: Grades) -> Run:

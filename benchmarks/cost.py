@@ -132,14 +132,6 @@ def cost(data: Path, size: int, queries: int) -> Cost:
         return Cost(size, bytes_on_disk(library), bytes_on_disk(library / "index"), storing, filling, asking, memory)
 
 
-def part(name: str, data: str, library: str, count: str) -> None:
-    """The process that measures one part."""
-    if name == "fill":
-        print(json.dumps(fill(real_library(Path(data)), Path(library), int(count))))
-    else:
-        print(json.dumps(ask(Path(library), int(count))))
-
-
 def extrapolated(costs: Sequence[Cost], to: int) -> tuple[Cost, float]:
     """The same at another size by the model, and the exponent of storing."""
     sizes = np.array([c.documents for c in costs], dtype=np.float64)
@@ -177,8 +169,14 @@ def show(single: Alone, costs: Sequence[Cost], to: int) -> None:
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["--part"]:
-        part(*sys.argv[2:])
+    if sys.argv[1:2] == ["--part"]:  # the process that measures one part
+        name, data, library, count = sys.argv[2:]
+        of_part = (
+            fill(real_library(Path(data)), Path(library), int(count))
+            if name == "fill"
+            else ask(Path(library), int(count))
+        )
+        print(json.dumps(of_part))
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)

@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -31,7 +31,6 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.common import spread_documents
-from longmatch.default.calibration import Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
@@ -45,32 +44,20 @@ K = 10
 PLAIN = ("words", "phrases", "meaning")
 
 
-@dataclass(frozen=True)
-class Turn:
-    """Seconds of both variants."""
-
-    plain: float
-    default: float
-
-    def __add__(self, other: "Turn") -> "Turn":
-        return Turn(self.plain + other.plain, self.default + other.default)
+Seconds = tuple[float, float]  # with the plain sides or backbone, and by default
 
 
-def side_by_side(plain: Callable[[], object], default: Callable[[], object], plain_first: bool) -> Turn:
-    if plain_first:
-        before, after = _seconds(plain), _seconds(default)
-        return Turn(before, after)
-    before, after = _seconds(default), _seconds(plain)
-    return Turn(after, before)
+def side_by_side(plain: Callable[[], object], default: Callable[[], object], plain_first: bool) -> Seconds:
+    """Seconds of both variants, which run one after the other."""
+    spent = {}
+    for run in (plain, default) if plain_first else (default, plain):
+        start = time.perf_counter()
+        run()
+        spent[run] = time.perf_counter() - start
+    return spent[plain], spent[default]
 
 
-def _seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
-def indexing(shares: Sequence[list[Document]], matcher: HybridMatcher) -> tuple[list[Turn], list[Encoding]]:
+def indexing(shares: Sequence[list[Document]], matcher: HybridMatcher) -> tuple[list[Seconds], list[Encoding]]:
     """One turn for each share of the documents; also returns the encodings of all."""
 
     def plain(documents: list[Document]) -> None:
@@ -79,7 +66,7 @@ def indexing(shares: Sequence[list[Document]], matcher: HybridMatcher) -> tuple[
     def default(documents: list[Document]) -> list[Encoding]:
         return matcher.encode_tokens(matcher.tokenize(documents))
 
-    turns: list[Turn] = []
+    turns: list[Seconds] = []
     encodings: list[Encoding] = []
     for number, share in enumerate(shares):
         encodings += default(share)  # to warm up
@@ -87,48 +74,26 @@ def indexing(shares: Sequence[list[Document]], matcher: HybridMatcher) -> tuple[
     return turns, encodings
 
 
-def ranking(plain: Library, default: Library, queries: Sequence[str], turns: int) -> list[Turn]:
+def ranking(plain: Library, default: Library, queries: Sequence[str], turns: int) -> list[Seconds]:
     """Every turn runs all queries against both libraries."""
     for library in (plain, default):
         library.rank(queries[0], K)  # to warm up
-    return [_rank_all(plain, default, queries, turn) for turn in range(turns)]
-
-
-def _rank_all(plain: Library, default: Library, queries: Sequence[str], turn: int) -> Turn:
-    each = (
-        side_by_side(partial(plain.rank, query, K), partial(default.rank, query, K), (turn + number) % 2 == 0)
-        for number, query in enumerate(queries)
-    )
-    return sum(each, Turn(0.0, 0.0))
+    found = []
+    for turn in range(turns):
+        each = [
+            side_by_side(partial(plain.rank, query, K), partial(default.rank, query, K), (turn + number) % 2 == 0)
+            for number, query in enumerate(queries)
+        ]
+        found.append((sum(seconds[0] for seconds in each), sum(seconds[1] for seconds in each)))
+    return found
 
 
 def with_plain_sides(matcher: HybridMatcher) -> HybridMatcher:
     """The same matcher with the weights of all other sides set to 0."""
-    statistics = matcher.statistics
-    return HybridMatcher(matcher.backbone, replace(statistics, calibration=_plain(statistics.calibration)))
-
-
-def _plain(calibration: Calibration) -> Calibration:
+    calibration = matcher.statistics.calibration
     scales = {n: s if n in PLAIN else replace(s, weight=0.0) for n, s in calibration.scales.items()}
-    return replace(calibration, scales=scales)
-
-
-def store_encodings(encodings: Sequence[Encoding], matcher: HybridMatcher, place: str) -> None:
-    """Write a library; its index is made by the first query and does not depend on the calibration."""
-    store = Store.create(place, LibraryModel.of(matcher))
-    store.put(to_table(encodings))
-    store.tidy()
-
-
-def show(speeds: Sequence[float], delays: Sequence[float]) -> Table:
-    table = Table("", "ratio", "range over turns", "target")
-    table.add_row("indexing: tokens a second, relative to the plain backbone", *_figures(speeds), "at least 0.9")
-    table.add_row(f"ranking: seconds, relative to {', '.join(PLAIN)}", *_figures(delays), "at most 1.5")
-    return table
-
-
-def _figures(ratios: Sequence[float]) -> tuple[str, str]:
-    return f"{median(ratios):.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}"
+    statistics = replace(matcher.statistics, calibration=replace(calibration, scales=scales))
+    return HybridMatcher(matcher.backbone, statistics)
 
 
 def main() -> None:
@@ -143,16 +108,23 @@ def main() -> None:
     documents = spread_documents(options.documents_of, options.documents)
     indexed, encodings = indexing([documents[i :: options.turns] for i in range(options.turns)], matcher)
     with tempfile.TemporaryDirectory(prefix="default-") as place:
-        store_encodings(encodings, matcher, place)
-        default, plain = Library(place, matcher), Library(place, with_plain_sides(matcher))
+        store = Store.create(place, LibraryModel.of(matcher))  # the first query makes the index, without a calibration
+        store.put(to_table(encodings))
+        store.tidy()
+        default, three_sides = Library(place, matcher), Library(place, with_plain_sides(matcher))
         chosen = documents[:: max(1, len(documents) // options.queries)][: options.queries]
-        ranked = ranking(plain, default, [document.id for document in chosen], options.turns)
+        ranked = ranking(three_sides, default, [document.id for document in chosen], options.turns)
         language, titles = default.searcher().index.rarity.trust
         sides = ", ".join(default.statistics.calibration.trusting(language, titles).sides)
     tokens = sum(map(len, matcher.tokenize(documents)))
     console.print(f"{len(documents)} documents, {tokens:,} tokens, {len(chosen)} queries; {matcher.backbone.runtime}")
     console.print(f"trust: language {language:.2f}, titles {titles:.2f}; sides that weigh: {sides}")
-    console.print(show([t.plain / t.default for t in indexed], [t.default / t.plain for t in ranked]))
+    speeds = "indexing: tokens a second, relative to the plain backbone", [plain / usual for plain, usual in indexed]
+    delays = f"ranking: seconds, relative to {', '.join(PLAIN)}", [usual / plain for plain, usual in ranked]
+    table = Table("", "ratio", "range over turns", "target")
+    for (what, ratios), target in ((speeds, "at least 0.9"), (delays, "at most 1.5")):
+        table.add_row(what, f"{median(ratios):.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}", target)
+    console.print(table)
 
 
 if __name__ == "__main__":

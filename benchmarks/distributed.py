@@ -63,13 +63,6 @@ def start(nodes: int, cpus: int) -> Any:
     return cluster
 
 
-def _stop(cluster: Any) -> None:
-    import ray
-
-    ray.shutdown()
-    cluster.shutdown()
-
-
 class Watch:
     """Kills one worker when a fifth is done, and measures from the first step to the last."""
 
@@ -133,6 +126,8 @@ def main() -> None:
 
 def run(options: argparse.Namespace, place: Path) -> None:
     """Index both ways and compare."""
+    import ray
+
     notes = place / "notes"
     notes.mkdir()
     rows = place / "rows.jsonl"
@@ -153,7 +148,8 @@ def run(options: argparse.Namespace, place: Path) -> None:
     )
     print(f"while they work: {documents:.1f} documents, {tokens:,.0f} tokens a second")
     print(f"commit and index: {began + total - watch.marks[-1][0]:.1f} s", flush=True)
-    _stop(cluster)
+    ray.shutdown()
+    cluster.shutdown()
     if options.only_ray:
         return
     alone = Library(place / "alone")

@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
@@ -64,7 +63,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Row:
+class EncodingRate:
     """What one way did with one kind of text."""
 
     processor: str
@@ -93,21 +92,19 @@ class Way:
 def turns_of(data: Path, documents: int, turns: int, backbone: Backbone) -> list[Turn]:
     """So many documents, spread over the data folder and dealt out to the turns."""
     chosen = spread_documents(data, documents)
-    found = [_turn(chosen[i::turns], backbone) for i in range(turns)]
-    if not all(turn.passages for turn in found):
-        raise SystemExit("A turn has no text. Name more --documents, or fewer --turns.")
+    found = []
+    for share in (chosen[i::turns] for i in range(turns)):
+        tokens = [tokenize(document, backbone.tokenizer) for document in share]
+        texts: dict[str, list[str]] = {"passages": [], "sentences": []}
+        for name, cut in (("passages", chunks), ("sentences", sentences)):
+            for one in tokens:
+                pieces = cut(one, backbone.max_tokens)
+                spans = zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)
+                texts[name] += [one.document.readable[start:end] for start, end in spans]
+        if not texts["passages"]:
+            raise SystemExit("A turn has no text. Name more --documents, or fewer --turns.")
+        found.append(Turn(share, _fitting(texts["passages"], backbone), texts["sentences"], sum(map(len, tokens))))
     return found
-
-
-def _turn(documents: list[Document], backbone: Backbone) -> Turn:
-    tokens = [tokenize(document, backbone.tokenizer) for document in documents]
-    texts: dict[str, list[str]] = {"passages": [], "sentences": []}
-    for name, cut in (("passages", chunks), ("sentences", sentences)):
-        for one in tokens:
-            pieces = cut(one, backbone.max_tokens)
-            spans = zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)
-            texts[name] += [one.document.readable[start:end] for start, end in spans]
-    return Turn(documents, _fitting(texts["passages"], backbone), texts["sentences"], sum(map(len, tokens)))
 
 
 def our_way(name: str, backbone: Backbone) -> Way:
@@ -135,7 +132,7 @@ def their_way() -> Way:
     return Way(THEIRS, "float32, torch on cpu", lambda turn: encode(turn.passages), lambda turn: encode(turn.sentences))
 
 
-def measure(data: Path, documents: int, turns: int, processor: str) -> list[Row]:
+def measure(data: Path, documents: int, turns: int, processor: str) -> list[EncodingRate]:
     """One row a kind of text and way."""
     exact = Backbone.load(device="cpu", precision="float32")
     given = turns_of(data, documents, turns, exact)
@@ -144,7 +141,7 @@ def measure(data: Path, documents: int, turns: int, processor: str) -> list[Row]
     return [row for text in ("passages", "documents") for row in _rows(text, ways, given, processor)]
 
 
-def _rows(text: str, ways: list[Way], turns: list[Turn], processor: str) -> list[Row]:
+def _rows(text: str, ways: list[Way], turns: list[Turn], processor: str) -> list[EncodingRate]:
     rates: Rates = {way.name: [] for way in ways}
     work: Rates = {way.name: [] for way in ways}
     near: dict[str, list[float]] = {way.name: [] for way in ways}
@@ -159,19 +156,17 @@ def _rows(text: str, ways: list[Way], turns: list[Turn], processor: str) -> list
                 work[way.name].append(turn.tokens / (time.process_time() - began))
         for way in ways:
             near[way.name] += row_cosines(found[way.name], found["float32"]).tolist()
-    return [_row(processor, text, way, rates, work, near[way.name]) for way in ways]
+    rows = []
+    for way in ways:
+        times, busy = (np.divide(kind[way.name], kind[THEIRS]) for kind in (rates, work))
+        cosines = near[way.name]
+        ratios = float(np.median(times)), float(np.median(busy)), float(times.min()), float(times.max())
+        figures = median(rates[way.name]), *ratios, min(cosines), sum(cosines) / len(cosines)
+        rows.append(EncodingRate(processor, text, way.name, way.computes, *figures))
+    return rows
 
 
-def _row(processor: str, text: str, way: Way, rates: Rates, work: Rates, near: list[float]) -> Row:
-    times, busy = (
-        [mine / theirs for mine, theirs in zip(kind[way.name], kind[THEIRS], strict=True)] for kind in (rates, work)
-    )
-    fidelity = min(near), sum(near) / len(near)
-    figures = median(rates[way.name]), median(times), median(busy), min(times), max(times), *fidelity
-    return Row(processor, text, way.name, way.computes, *figures)
-
-
-def show(rows: Sequence[Row]) -> None:
+def show(rows: Sequence[EncodingRate]) -> None:
     table = Table(
         "processor", "text", "way", "computes", "tokens/s", "times", "in turns", "of work", "least cosine", "mean"
     )
@@ -197,14 +192,20 @@ def main() -> None:
     if options.processor != "as it is":
         print(json.dumps([asdict(row) for row in rows]))
         return
-    show([*rows, *(_without_matrix_units(options) if platform.machine() == "x86_64" else ())])
-
-
-def _without_matrix_units(options: Any) -> list[Row]:
-    """The same in a process that may use no wider instructions than AVX2."""
-    sizes = ["--documents", str(options.documents // 2), "--turns", str(options.turns), "--cores", str(options.cores)]
-    said = in_own_process("benchmarks.encode", options.data, *sizes, "--as", "AVX2", environment=os.environ | WITHOUT)
-    return [Row(**row) for row in said]
+    if platform.machine() == "x86_64":  # the same in a process that may use no wider instructions than AVX2
+        sizes = [
+            "--documents",
+            options.documents // 2,
+            "--turns",
+            options.turns,
+            "--cores",
+            options.cores,
+            "--as",
+            "AVX2",
+        ]
+        said = in_own_process("benchmarks.encode", options.data, *sizes, environment=os.environ | WITHOUT)
+        rows += [EncodingRate(**row) for row in said]
+    show(rows)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from html import escape
+from itertools import islice
 from pathlib import Path
 
 from longmatch.documents import Document, read
@@ -36,12 +37,6 @@ def shape(document: Document) -> list[tuple[str, list[str]]]:
         (section.heading, [" ".join(p.of(document.text).split()) for p in section.paragraphs])
         for section in document.sections
     ]
-
-
-def convert(folder: Path, to: str) -> None:
-    pages = sorted(map(str, folder.glob("*.html")))
-    command = ["soffice", "--headless", "--infilter=HTML (StarWriter)", "--convert-to", to, "--outdir", str(folder)]
-    subprocess.run([*command, *pages], check=True, capture_output=True, timeout=900)
 
 
 def measure(folder: Path, documents: Sequence[Document], suffix: str) -> str:
@@ -83,7 +78,7 @@ def main() -> None:
         return
     documents: list[Document] = []
     for file in options.documents:
-        documents += [d for _, d in zip(range(options.count), iterate_jsonl(file), strict=False)]
+        documents += islice(iterate_jsonl(file), options.count)
     print("| format | sections equal to the source | MB per s | documents per s |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -91,7 +86,10 @@ def main() -> None:
             (folder / f"{number}.html").write_text(page(document), encoding="utf-8")
         for suffix in FORMATS:
             if suffix != "html":
-                convert(folder, suffix)
+                command = ["soffice", "--headless", "--infilter=HTML (StarWriter)", "--convert-to", suffix]
+                pages = sorted(map(str, folder.glob("*.html")))
+                command += ["--outdir", name, *pages]
+                subprocess.run(command, check=True, capture_output=True, timeout=900)
             print(measure(folder, documents, suffix), flush=True)
 
 

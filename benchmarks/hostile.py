@@ -24,7 +24,13 @@ def hostile_files(seed: int = 0) -> list[tuple[str, bytes]]:
         "one-word.txt": b"x" * (24 * MB),
     }
     pdf = PDF.read_bytes()
-    return [file for one in fixed.items() for file in (one, ("damaged.pdf", _damaged(pdf, chance)))]
+    files = []
+    for file in fixed.items():
+        damaged = bytearray(pdf)
+        for _ in range(40):
+            damaged[chance.randrange(len(pdf))] = chance.randrange(256)
+        files += [file, ("damaged.pdf", bytes(damaged))]
+    return files
 
 
 def _zipped(member: str, content: bytes) -> bytes:
@@ -32,10 +38,3 @@ def _zipped(member: str, content: bytes) -> bytes:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(member, content)
     return packed.getvalue()
-
-
-def _damaged(content: bytes, chance: random.Random) -> bytes:
-    changed = bytearray(content)
-    for _ in range(40):
-        changed[chance.randrange(len(changed))] = chance.randrange(256)
-    return bytes(changed)

@@ -47,14 +47,11 @@ def main() -> None:
         ours, theirs = Path(name) / "ours", Path(name) / "theirs"
         theirs.mkdir()
         subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(ours)], check=True)
+        install = ["venv/bin/python", "-m", "pip", "install", "-q", "sentence-transformers"]
         rows = {
             "make demo": (timed(["make", "demo"], folder=ours), size(ours)),
             "pip install sentence-transformers": (
-                timed(
-                    [python, "-m", "venv", "venv"],
-                    ["venv/bin/python", "-m", "pip", "install", "-q", "sentence-transformers"],
-                    folder=theirs,
-                ),
+                timed([python, "-m", "venv", "venv"], install, folder=theirs),
                 size(theirs),
             ),
         }

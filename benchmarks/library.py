@@ -42,7 +42,7 @@ from longmatch.ragged import unit_rows
 OUT = Path("out") / "library"
 NEAR = 100  # sentences found for each of the query's, by the two alternatives
 NOISE = 0.3  # length of the noise added to a sentence vector of length 1
-Answer = Callable[[str], list[str]]
+BestTen = Callable[[str], list[str]]  # the ids for a query
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
@@ -106,13 +106,13 @@ def _drawn(encoding: Encoding, copy: int, words: Hashes, chance: np.random.Gener
     )
 
 
-def ask_library(place: Path) -> Answer:
+def ask_library(place: Path) -> BestTen:
     library = Library(place)
     library.searcher().preload()  # as much as it keeps; the others hold all vectors
     return lambda query: [hit.id for hit in library.rank(query, k=10)]
 
 
-def ask_faiss(place: Path) -> Answer:
+def ask_faiss(place: Path) -> BestTen:
     """The best 100 sentences for each of the query's, exactly; the best of each document, summed over the query's."""
     import faiss
 
@@ -127,7 +127,7 @@ def ask_faiss(place: Path) -> Answer:
     return answer
 
 
-def ask_semantic_search(place: Path) -> Answer:
+def ask_semantic_search(place: Path) -> BestTen:
     """The same by sentence-transformers."""
     import torch
     from sentence_transformers.util import semantic_search
@@ -156,13 +156,8 @@ def _sentences(place: Path) -> tuple[Floats, Ints, list[str], dict[str, slice]]:
     return np.concatenate(parts), np.repeat(np.arange(len(ids)), [len(p) for p in parts]), ids, bounds
 
 
-def _pooled(
-    scores: Floats,
-    places: Ints,
-    home: Ints,
-    ids: list[str],
-    query: str,
-) -> list[str]:
+def _pooled(scores: Floats, places: Ints, home: Ints, ids: list[str], query: str) -> list[str]:
+    """The ten best documents: of each the best sentence for each of the query's, added up."""
     total = np.zeros(len(ids))
     for row, found in zip(scores, home[places], strict=True):
         best = np.zeros(len(ids))
@@ -176,7 +171,7 @@ WAYS = {"longmatch": ask_library, "FAISS": ask_faiss, "semantic_search": ask_sem
 
 
 def measure(way: str, place: Path, queries: Sequence[str]) -> None:
-    """Ask in this process, and print what it took as JSON."""
+    """Ask in this process; print seconds for a question, bytes of memory and the answers as JSON."""
     answer = WAYS[way](place)
     answer(queries[0])
     times, found = [], {}
@@ -184,13 +179,7 @@ def measure(way: str, place: Path, queries: Sequence[str]) -> None:
         start = time.perf_counter()
         found[query] = answer(query)
         times.append(time.perf_counter() - start)
-    print(json.dumps({"seconds": median(times), "memory": memory_of(key="VmHWM"), "found": found}))
-
-
-def measured(way: str, place: Path, queries: Sequence[str]) -> tuple[float, float, dict[str, list[str]]]:
-    """The same in a process of its own: seconds for a question, bytes of memory, and the answers."""
-    facts = in_own_process("benchmarks.library", "--way", way, place, *queries)
-    return facts["seconds"], facts["memory"], facts["found"]
+    print(json.dumps([median(times), memory_of(key="VmHWM"), found]))
 
 
 def compare(data: Path, sizes: Sequence[int], count: int) -> None:
@@ -199,38 +188,28 @@ def compare(data: Path, sizes: Sequence[int], count: int) -> None:
     qrels = DataFolder(data).qrels("test") or DataFolder(data).qrels()
     queries = sorted(qrels)[:: max(1, len(qrels) // count)][:count]
     table = Table("documents", "of them drawn", "way", "kB a document", "memory MB", "ms for ten", "times", "nDCG@10")
+    memory_here = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for size in [len(real), *sizes]:
         place = library_of(size, real)
         base = 0.0
+        store = Store.open(str(place))
+        counts = (len(row.array("offsets")) - 1 for rows in store.batches(["id", "offsets"], 1024) for row in rows)
+        bytes_of_vectors = sum(counts) * store.model.width * 4  # in float32
         for way in WAYS:
-            needed = 0 if way == "longmatch" else _bytes_of_vectors(place)
-            if needed > _memory() / 3:
+            needed = 0 if way == "longmatch" else bytes_of_vectors
+            if needed > memory_here / 3:
                 table.add_row(f"{size:,}", "", way, "", f"over {needed / 1e6:,.0f}", "does not fit", "", "")
                 continue
-            seconds, memory, found = measured(way, place, queries)
+            seconds, memory, found = in_own_process("benchmarks.library", "--way", way, place, *queries)
             base = base or seconds
-            judged = f"{_ndcg(qrels, found):.3f}" if size == len(real) else ""
+            runs = {query: {id: -float(rank) for rank, id in enumerate(ids)} for query, ids in found.items()}
+            ndcg = evaluate_run(nDCG(10), {query: qrels[query] for query in found}, runs)
+            judged = f"{ndcg:.3f}" if size == len(real) else ""
             disk = f"{bytes_on_disk(place) / size / 1e3:.0f}" if way == "longmatch" else ""
             drawn = f"{max(0, size - len(real)):,}"
             numbers = f"{memory / 1e6:,.0f}", f"{1e3 * seconds:.0f}", f"{seconds / base:.2f}"
             table.add_row(f"{size:,}", drawn, way, disk, *numbers, judged)
     Console(width=120).print(table)
-
-
-def _ndcg(qrels: dict[str, dict[str, int]], found: dict[str, list[str]]) -> float:
-    runs = {query: {id: -float(rank) for rank, id in enumerate(ids)} for query, ids in found.items()}
-    return evaluate_run(nDCG(10), {query: qrels[query] for query in found}, runs)
-
-
-def _bytes_of_vectors(place: Path) -> int:
-    """Of all sentence vectors in float32."""
-    store = Store.open(str(place))
-    sentences = sum(len(row.array("offsets")) - 1 for rows in store.batches(["id", "offsets"], 1024) for row in rows)
-    return sentences * store.model.width * 4
-
-
-def _memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def main() -> None:

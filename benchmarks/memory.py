@@ -116,40 +116,30 @@ def measure(name: str, tokens: int, documents: int, times: int) -> dict[str, flo
     model, forward = MODELS[name](tokens, documents)
     model.to(DEVICE).train()
     _wait()
-    before = _reset()
+    on_gpu = DEVICE.type == "cuda"
+    if on_gpu:  # the peak is counted from here
+        torch.cuda.reset_peak_memory_stats()
+    else:
+        Path("/proc/self/clear_refs").write_text("5")
+    before = torch.cuda.memory_allocated() if on_gpu else memory_of(key="VmRSS")
 
     def step() -> float:
         _wait()
         start = time.perf_counter()
-        with torch.autocast(DEVICE.type, torch.bfloat16, enabled=DEVICE.type == "cuda", cache_enabled=False):
+        with torch.autocast(DEVICE.type, torch.bfloat16, enabled=on_gpu, cache_enabled=False):
             vectors = forward()
         vectors.float().square().sum().backward()
         _wait()
         return time.perf_counter() - start
 
     step()
-    peak = _peak() - before
-    return {"bytes": peak, "seconds": median(step() for _ in range(times))}
+    peak = torch.cuda.max_memory_allocated() if on_gpu else memory_of(key="VmHWM")
+    return {"bytes": peak - before, "seconds": median(step() for _ in range(times))}
 
 
 def _wait() -> None:
     if DEVICE.type == "cuda":
         torch.cuda.synchronize()
-
-
-def _reset() -> int:
-    """Count the peak from here; the bytes held now."""
-    if DEVICE.type == "cuda":
-        torch.cuda.reset_peak_memory_stats()
-        return torch.cuda.memory_allocated()
-    Path("/proc/self/clear_refs").write_text("5")
-    return memory_of(key="VmRSS")
-
-
-def _peak() -> int:
-    if DEVICE.type == "cuda":
-        return torch.cuda.max_memory_allocated()
-    return memory_of(key="VmHWM")
 
 
 def run(name: str, tokens: int, documents: int, times: int) -> dict[str, Any]:
@@ -178,27 +168,19 @@ def show(found: dict[str, dict[int, dict[str, Any]]], sizes: Sequence[int], wher
     for title, key, unit in (("peak MB", "bytes", 1e-6), ("seconds", "seconds", 1.0)):
         table = Table(title, *(f"{size:,}" for size in sizes))
         for name, row in found.items():
-            table.add_row(name, *(_cell(row[size], key, unit) for size in sizes))
+            values = [row[size].get("why", unit * row[size].get(key, 0.0)) for size in sizes]
+            digits = ",.0f" if key == "bytes" else ".3f"
+            table.add_row(name, *(value if isinstance(value, str) else f"{value:{digits}}" for value in values))
         console.print(table)
-
-
-def _cell(one: dict[str, Any], key: str, unit: float) -> str:
-    if "why" in one:
-        return str(one["why"])
-    value = one[key] * unit
-    return f"{value:,.0f}" if key == "bytes" else f"{value:.3f}"
 
 
 def plot(found: dict[str, dict[str, dict[str, Any]]], path: Path, where: str) -> None:
     """Memory and time against tokens, both axes logarithmic."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    for axes, (label, key, unit) in zip(
-        figure.subplots(1, 2), (("peak GB", "bytes", 1e-9), ("seconds", "seconds", 1.0)), strict=True
-    ):
+    panels = ("peak GB", "bytes", 1e-9), ("seconds", "seconds", 1.0)
+    for axes, (label, key, unit) in zip(figure.subplots(1, 2), panels, strict=True):
         for name, row in found.items():
             points = [(int(size), one[key] * unit) for size, one in row.items() if key in one and one[key] > 0]
             axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=name)

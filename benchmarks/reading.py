@@ -23,7 +23,6 @@ import argparse
 import json
 import os
 import re
-import sys
 import tempfile
 import time
 import unicodedata
@@ -79,14 +78,10 @@ class Result:
     mixed: list[str] = field(default_factory=list)
 
 
-def plain(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
-
-
 def judge(result: Result) -> None:
     """Sort the headings into right, missed, excused (real though not in the outline) and extra."""
     expected = [heading for heading in result.expected if (result.name, heading) not in NOT_A_HEADING]
-    a, b = [plain(h) for h in expected], [plain(h) for h in result.found]
+    a, b = (["".join(filter(str.isalnum, h.casefold())) for h in headings] for headings in (expected, result.found))
     blocks = SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks()
     matched_a = {i for block in blocks for i in range(block.a, block.a + block.size)}
     matched_b = {i for block in blocks for i in range(block.b, block.b + block.size)}
@@ -95,29 +90,18 @@ def judge(result: Result) -> None:
     result.misses = [heading for i, heading in enumerate(expected) if i not in matched_a]
     for place, heading in enumerate(result.found):
         if place not in matched_b:
-            (result.excused if excused(result, place) else result.extras).append(heading)
-
-
-def excused(result: Result, place: int) -> bool:
-    """Whether a heading of ours is real although the outline lacks it."""
-    heading = result.found[place]
-    return bool(HABIT.fullmatch(heading.strip())) or (result.name, heading) in OUTLINE_MISSES
+            is_real = HABIT.fullmatch(heading.strip()) or (result.name, heading) in OUTLINE_MISSES
+            (result.excused if is_real else result.extras).append(heading)
 
 
 def letters(text: str) -> str:
     return "".join(filter(str.isalpha, unicodedata.normalize("NFKC", text).casefold()))
 
 
-def written(path: Path) -> str:
-    """The letters of the file in the order it writes them."""
-    import pypdfium2
-
-    with pypdfium2.PdfDocument(path) as pdf:
-        return "|".join(letters(page.get_textpage().get_text_range()) for page in pdf)
-
-
 def find_mixed(result: Result, document: Document, source: str) -> None:
-    """Count the running sentences, and keep those with two joints or more that the file does not have."""
+    """Count the running sentences, and keep those with two joints or more that the file does not have: `source` are its
+    letters in the order it writes them.
+    """
     for sentence in document.sentences:
         words = [word for word in map(letters, sentence.of(document.text).split()) if word]
         if len(words) < 6:
@@ -133,7 +117,8 @@ def find_mixed(result: Result, document: Document, source: str) -> None:
 def read(path: Path, headings: list[str]) -> Result:
     import pypdfium2
 
-    pages = len(pypdfium2.PdfDocument(path))
+    with pypdfium2.PdfDocument(path) as pdf:
+        pages, source = len(pdf), "|".join(letters(page.get_textpage().get_text_range()) for page in pdf)
     start = time.process_time()
     draft = read_pdf(path)
     seconds = time.process_time() - start
@@ -141,7 +126,7 @@ def read(path: Path, headings: list[str]) -> Result:
     found = [section.heading for section in document.sections if section.heading]
     result = Result(path.name, pages, seconds, headings, found)
     judge(result)
-    find_mixed(result, document, written(path))
+    find_mixed(result, document, source)
     return result
 
 
@@ -181,27 +166,22 @@ def total(results: list[Result]) -> None:
         print(f"the outline is wrong: {name}: {heading!r}: {reason}")
 
 
-def read_written(folder: Path) -> dict[str, list[Result]]:
-    """Save the written documents in every format and read them: the results by format."""
-    results: dict[str, list[Result]] = {suffix: [] for suffix in FORMATS}
-    for written in written_documents():
-        for suffix, save in FORMATS.items():
-            path = folder / f"{written.name}.{suffix}"
-            save(written, path)
-            document = read_document(path)
-            found = [section.heading for section in document.sections if section.heading]
-            if found[:1] == [document.title] == [written.title]:
-                del found[0]
-            result = Result(path.name, 0, 0.0, written.outline, found)
-            judge(result)
-            results[suffix].append(result)
-    return results
-
-
 def show_written(verbose: bool) -> None:
-    """Print the misses and extras of each written document, and recall and precision by format."""
+    """Save the written documents in every format and read them; print recall and precision by format, and of each
+    document the misses and extras.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        results = read_written(Path(folder))
+        results: dict[str, list[Result]] = {suffix: [] for suffix in FORMATS}
+        for written in written_documents():
+            for suffix, save in FORMATS.items():
+                path = Path(folder) / f"{written.name}.{suffix}"
+                save(written, path)
+                document = read_document(path)
+                found = [section.heading for section in document.sections if section.heading]
+                if found[:1] == [document.title] == [written.title]:
+                    del found[0]
+                results[suffix].append(Result(path.name, 0, 0.0, written.outline, found))
+                judge(results[suffix][-1])
     print("\nWritten documents: headings found (recall), and right of what is called a heading (precision)")
     for suffix, read_as in results.items():
         expected, right = sum(len(r.expected) for r in read_as), sum(len(r.right) for r in read_as)
@@ -216,7 +196,7 @@ def show_written(verbose: bool) -> None:
                     print(f"    {result.name}: {label}: {entry}")
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description="Headings found and pages a second, file by file.")
     parser.add_argument("folder", nargs="?", default=os.environ.get("LONGMATCH_PDFS"), type=Path)
     parser.add_argument("-v", "--verbose", action="store_true", help="show misses, extras and mixed sentences")
@@ -229,8 +209,7 @@ def main() -> int:
             show(results[-1], arguments.verbose)
         total(results)
     show_written(arguments.verbose)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -13,10 +13,10 @@ import random
 import resource
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -27,29 +27,11 @@ from longmatch.documents.language import words_of
 from longmatch.reuse.reuse import find_reuse
 from longmatch.reuse.revision import revise
 from longmatch.reuse.words import Vocabulary, running_words
+from longmatch.units.tokens import Ints
 
 EDITS = (0.0, 0.05, 0.15)
 LENGTHS = (40, 100, 300)  # words of a pasted passage; of Chinese, twice as many characters
 DOCUMENTS = 300  # read of each collection
-
-
-@dataclass
-class Tally:
-    """Words pasted, found, and both."""
-
-    pasted: int = 0
-    found: int = 0
-    both: int = 0
-
-    @property
-    def recall(self) -> float:
-        """The share of the pasted words that were found."""
-        return self.both / max(1, self.pasted)
-
-    @property
-    def precision(self) -> float:
-        """The share of the found words that were pasted."""
-        return self.both / max(1, self.found)
 
 
 def edited(words: Sequence[str], share: float, other: Sequence[str], chance: random.Random) -> Iterator[str]:
@@ -65,8 +47,8 @@ def edited(words: Sequence[str], share: float, other: Sequence[str], chance: ran
             yield from (word, chance.choice(other))
 
 
-def trial(a: Document, b: Document, length: int, share: float, chance: random.Random) -> Tally:
-    """Paste a passage of a into b and look for it."""
+def trial(a: Document, b: Document, length: int, share: float, chance: random.Random) -> Ints:
+    """Paste a passage of a into b and look for it: words pasted, found, and both."""
     joint = "" if a.language == "zh" else " "
     own, host = (_pieces(document) for document in (a, b))
     length = min(length * (1 if joint else 2), len(own) // 2)
@@ -84,7 +66,7 @@ def trial(a: Document, b: Document, length: int, share: float, chance: random.Ra
     found = inside & False
     for hit in find_reuse(a, pasted).passages:
         found |= (words.starts >= hit.b.start) & (words.ends <= hit.b.end)
-    return Tally(int(inside.sum()), int(found.sum()), int((inside & found).sum()))
+    return np.array([inside.sum(), found.sum(), (inside & found).sum()])
 
 
 def _pieces(document: Document) -> list[str]:
@@ -101,22 +83,17 @@ def measure_quality(folder: Path, trials: int, console: Console) -> None:
         if len(words_of(document.text)) > 1000
     ]
     table = Table(title=f"{folder.name}: {trials} passages a cell, recall / precision of words, in percent")
-    table.add_column("words pasted", justify="right")
-    for share in EDITS:
-        table.add_column(f"{share:.0%} changed", justify="right")
+    for name in ("words pasted", *(f"{share:.0%} changed" for share in EDITS)):
+        table.add_column(name, justify="right")
     for length in LENGTHS:
         cells = []
         for share in EDITS:
-            chance, tally = random.Random(f"{length} {share}"), Tally()
+            chance, counts = random.Random(f"{length} {share}"), np.zeros(3, dtype=np.int64)
             for _ in range(trials):
                 a, b = chance.sample(documents, 2)
-                one = trial(a, b, length, share, chance)
-                tally.pasted, tally.found, tally.both = (
-                    tally.pasted + one.pasted,
-                    tally.found + one.found,
-                    tally.both + one.both,
-                )
-            cells.append(f"{100 * tally.recall:.1f} / {100 * tally.precision:.1f}")
+                counts += trial(a, b, length, share, chance)
+            pasted, found, both = counts.tolist()
+            cells.append(f"{100 * both / max(1, pasted):.1f} / {100 * both / max(1, found):.1f}")
         table.add_row(str(length), *cells)
     console.print(table)
 

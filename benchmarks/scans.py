@@ -24,13 +24,9 @@ from longmatch.documents.document import Document
 FIRST = 10
 
 
-def words_of(document: Document) -> list[str]:
-    """The words, as they are compared."""
-    return re.findall(r"\w+", document.text.casefold())
-
-
-def share_found(words: list[str], read: list[str]) -> float:
+def share_found(original: Document, scan: Document) -> float:
     """The share of the words that are read, in order."""
+    words, read = (re.findall(r"\w+", document.text.casefold()) for document in (original, scan))
     blocks = SequenceMatcher(None, words, read, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) / max(len(words), 1)
 
@@ -62,7 +58,7 @@ def main() -> None:
             read = longmatch.read(scan)
             seconds = time.process_time() - start
             pages = read.metadata["ocr_pages"]
-            found = share_found(words_of(longmatch.read(original)), words_of(read))
+            found = share_found(longmatch.read(original), read)
             library.add(scan)
             near, every = distances(library, original.name, scan.name)
             library.remove(scan.name)

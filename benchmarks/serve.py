@@ -67,23 +67,6 @@ class Mixed:
     accepted: int = 0  # adds
     memory: list[float] = field(default_factory=list)  # MB, of the server and its processes
 
-    def lines(self, stored: int) -> list[str]:
-        """For the terminal."""
-        by_status = Counter[int]()
-        for (_, status), times in self.answers.items():
-            by_status[status] += times
-        third = max(1, len(self.memory) // 3)
-        parts = [self.memory[:third], self.memory[third : 2 * third], self.memory[2 * third :]]
-        start, middle, end = (f"{np.median(part or [0.0]):,.0f}" for part in parts)
-        return [
-            f"{by_status.total():,} answers: "
-            + ", ".join(f"{n:,} of {status}" for status, n in sorted(by_status.items())),
-            *(f"  {what} {status}: {times:,}" for (what, status), times in sorted(self.answers.items())),
-            f"{stored:,} stored of {self.accepted:,} adds",
-            f"memory: {start} MB in the first third, {middle} in the second, {end} in the last",
-            *self.odd[:10],
-        ]
-
 
 @contextmanager
 def serving(library: Path, *options: str) -> Iterator[tuple[str, int]]:
@@ -102,14 +85,18 @@ def wait_until_ready(address: str) -> None:
         time.sleep(0.2)
 
 
+def _client(address: str, clients: int) -> httpx.AsyncClient:
+    limits = httpx.Limits(max_connections=clients + 2, max_keepalive_connections=clients + 2)
+    return httpx.AsyncClient(base_url=address, timeout=120, limits=limits)
+
+
 async def measure(
     address: str, ids: list[str], clients: int, seconds: float, hostile: Sequence[tuple[str, bytes]] = ()
 ) -> Measured:
     """Let so many clients ask for so long; the files `hostile` are uploaded meanwhile."""
     found, turn = Measured(), count()
     end = time.perf_counter() + seconds
-    limits = httpx.Limits(max_connections=clients + 2, max_keepalive_connections=clients + 2)
-    async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as client:
+    async with _client(address, clients) as client:
         began = time.perf_counter()
         asking = (_ask(client, ids, turn, end, found) for _ in range(clients))
         uploading = [_upload(client, end, found, hostile)] if hostile else []
@@ -156,8 +143,7 @@ async def _watch(client: httpx.AsyncClient, end: float, found: Measured) -> None
 async def mix(address: str, process: int, ids: list[str], clients: int, seconds: float) -> tuple[Mixed, int]:
     """Let so many clients do everything for so long, and one add documents; and how many of them are stored."""
     found, end = Mixed(), time.perf_counter() + seconds
-    limits = httpx.Limits(max_connections=clients + 2, max_keepalive_connections=clients + 2)
-    async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as client:
+    async with _client(address, clients) as client:
         asking = (_ask_anything(client, ids, random.Random(number), end, found) for number in range(clients))
         await asyncio.gather(_weigh(process, end, found), _add(client, ids, end, found), *asking)
         listed = (await client.get("/documents", params={"limit": 1000, "search": ADDED})).json()["documents"]
@@ -216,7 +202,12 @@ async def _add(client: httpx.AsyncClient, ids: list[str], end: float, found: Mix
     """Add halves of two documents put together, and wait until that is done."""
     chance = random.Random(0)
     while time.perf_counter() < end:
-        halves = [await _half(client, found, id) for id in chance.sample(ids, 2)]
+        halves = []
+        for id in chance.sample(ids, 2):
+            shown = await _sent(client, found, "document", "GET", "/document", params={"id": id})
+            sections = shown.json()["sections"] if shown is not None else []
+            paragraphs = [paragraph["text"] for section in sections for paragraph in section["paragraphs"]]
+            halves += paragraphs[: max(1, len(paragraphs) // 2)]
         name = f"{ADDED} {found.accepted:04}.txt"
         answer = await _sent(client, found, "add", "POST", "/documents", files={"file": (name, "\n\n".join(halves))})
         if answer is None or answer.status_code != 202:
@@ -231,13 +222,6 @@ async def _add(client: httpx.AsyncClient, ids: list[str], end: float, found: Mix
             found.added.append(standing["result"]["id"])
         else:
             found.odd.append(f"add: {standing}")
-
-
-async def _half(client: httpx.AsyncClient, found: Mixed, id: str) -> str:
-    answer = await _sent(client, found, "document", "GET", "/document", params={"id": id})
-    sections = answer.json()["sections"] if answer is not None else []
-    paragraphs = [paragraph["text"] for section in sections for paragraph in section["paragraphs"]]
-    return "\n\n".join(paragraphs[: max(1, len(paragraphs) // 2)])
 
 
 async def _weigh(process: int, end: float, found: Mixed) -> None:
@@ -266,7 +250,19 @@ def run_mixed(library: Path, clients: int, minutes: float) -> None:
             ids = [one["id"] for one in listed]
             asyncio.run(measure(address, ids, clients, WARM_UP))
             found, stored = asyncio.run(mix(address, process, ids, clients, 60 * minutes))
-    print("\n".join(found.lines(stored)))
+    by_status = Counter[int]()
+    for (_, status), times in found.answers.items():
+        by_status[status] += times
+    counts = ", ".join(f"{times:,} of {status}" for status, times in sorted(by_status.items()))
+    print(f"{by_status.total():,} answers: {counts}")
+    for (what, status), times in sorted(found.answers.items()):
+        print(f"  {what} {status}: {times:,}")
+    print(f"{stored:,} stored of {found.accepted:,} adds")
+    third = max(1, len(found.memory) // 3)
+    parts = found.memory[:third], found.memory[third : 2 * third], found.memory[2 * third :]
+    start, middle, end = (f"{np.median(part or [0.0]):,.0f}" for part in parts)
+    print(f"memory: {start} MB in the first third, {middle} in the second, {end} in the last")
+    print("\n".join(found.odd[:10]))
     sys.exit(bool(found.odd) or stored != found.accepted)
 
 

@@ -76,11 +76,6 @@ class Told:
             "at most, by " + ", ".join(f"{value:.1e} in {what}" for what, value in self.furthest.items()),
         ]
 
-    @property
-    def is_well(self) -> bool:
-        """Whether all held."""
-        return not self.errors and not self.differing and self.growth <= GROWTH
-
     def write(self, out: Path) -> None:
         """All figures as JSON."""
         judged = {"growth": self.growth, "lines": self.lines()}
@@ -144,7 +139,7 @@ class Soak:
     def change(self) -> None:
         """Files with other text."""
         for id in self.chance.sample(self._ids(), 2):
-            (self.files / id).write_text(self._text(), encoding="utf-8")
+            (self.files / id).write_text(self.chance.choice(self.texts), encoding="utf-8")
         self.writer.add(self.files)
         self._check()
 
@@ -166,9 +161,12 @@ class Soak:
     def ask(self) -> None:
         """Questions by id, by a text from elsewhere, and with a condition."""
         known = set(self._ids())
-        for query in (self.chance.choice(sorted(known)), read_text_string(self._text(), "asked")):
+        for query in (self.chance.choice(sorted(known)), read_text_string(self.chance.choice(self.texts), "asked")):
             hits = self.reader.rank(query, k=10, where=self.chance.choice([None, "words > 100"]))
-            self._same_text(hits, known)
+            assert hits, "nothing was found"
+            assert {hit.id for hit in hits} <= known, "a document that is gone was found"
+            text = (self.files / hits[0].id).read_text(encoding="utf-8")
+            assert hits[0].document.text == text, "an old text was found"
 
     def pair(self) -> None:
         """All similar pairs."""
@@ -176,22 +174,13 @@ class Soak:
         for pair in self.reader.pairs(0.9).pairs:
             assert {pair.a, pair.b} <= known, pair
 
-    def _same_text(self, hits: Sequence[Hit], known: set[str]) -> None:
-        assert hits, "nothing was found"
-        assert {hit.id for hit in hits} <= known, "a document that is gone was found"
-        best = hits[0]
-        assert best.document.text == (self.files / best.id).read_text(encoding="utf-8"), "an old text was found"
-
     def _check(self) -> None:
         assert list(self.writer) == self._ids(), "the library holds other documents than the folder"
 
     def _write(self, count: int) -> None:
         for _ in range(count):
             self.number += 1
-            (self.files / f"d{self.number:06}.txt").write_text(self._text(), encoding="utf-8")
-
-    def _text(self) -> str:
-        return self.chance.choice(self.texts)
+            (self.files / f"d{self.number:06}.txt").write_text(self.chance.choice(self.texts), encoding="utf-8")
 
     def _ids(self) -> list[str]:
         return sorted(file.name for file in self.files.iterdir())
@@ -222,13 +211,17 @@ class Soak:
         ids = list(fresh)
         assert ids == list(self.reader), "the documents are not those of a fresh library"
         queries: list[str | Document] = [*ids[:: -(-len(ids) // 40)]]
-        queries += [read_text_string(self._text(), "asked") for _ in range(5)]
+        queries += [read_text_string(self.chance.choice(self.texts), "asked") for _ in range(5)]
         for query in queries:
             ours, theirs = (library.rank(query, k=10) for library in (self.reader, fresh))
             self.told.questions += 1
             if not self._alike(ours, theirs):
                 self.told.differing.append(query if isinstance(query, str) else query.id)
-            self._measure("passages", *(_passages(hits) for hits in (ours, theirs)))
+            passages = (
+                {(hit.id, pair.a.start, pair.b.start): pair.score for hit in hits for pair in hit.why}
+                for hits in (ours, theirs)
+            )
+            self._measure("passages", *passages)
         self._measure("pairs", *({(p.a, p.b): p.score for p in one.pairs(0.9).pairs} for one in (self.reader, fresh)))
 
     def _measure(self, what: str, ours: dict[Any, float], theirs: dict[Any, float]) -> None:
@@ -247,11 +240,6 @@ class Soak:
         return all(id in found and abs(found[id] - score) <= TOLERANCE for id, score in firm.items())
 
 
-def _passages(hits: Sequence[Hit]) -> dict[Any, float]:
-    """The scores of the passages that explain hits."""
-    return {(hit.id, pair.a.start, pair.b.start): pair.score for hit in hits for pair in hit.why}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?")
@@ -260,20 +248,16 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=0.0, help="seconds to rest after each step")
     parser.add_argument("--out", type=Path, help="a JSON file for the figures")
     options = parser.parse_args()
+    read = read_all(DataFolder(options.data).documents_file if options.data else [COLLECTION], print)
+    texts = [document.text for document in read]
+    if not options.data:  # the first half of each example and the second of each other
+        texts = [a[: len(a) // 2] + b[len(b) // 2 :] for a, b in permutations(texts, 2)]
     with tempfile.TemporaryDirectory(prefix="soak-") as place:
-        soak = Soak(Path(place), texts_of(options.data), options.documents, HybridMatcher(), options.out)
+        soak = Soak(Path(place), texts, options.documents, HybridMatcher(), options.out)
         told = soak.run(options.minutes, pause=options.pause)
     print("\n".join(told.lines() + told.errors))
-    if not told.is_well:
+    if told.errors or told.differing or told.growth > GROWTH:
         raise SystemExit(1)
-
-
-def texts_of(data: Path | None) -> list[str]:
-    """The documents of a data folder; without one, the first half of each example and the second of each other."""
-    if data:
-        return [document.text for document in read_all(DataFolder(data).documents_file, print)]
-    examples = [document.text for document in read_all([COLLECTION], print)]
-    return [a[: len(a) // 2] + b[len(b) // 2 :] for a, b in permutations(examples, 2)]
 
 
 if __name__ == "__main__":

@@ -24,14 +24,13 @@ from rich.table import Table
 from benchmarks.common import bytes_on_disk
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import SPLITS, Split
-from longmatch.lab.evaluation.measures import nDCG, rank_query
+from longmatch.lab.evaluation.measures import QueryResult, nDCG, rank_query
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.library.library import Library
 from longmatch.library.model import LibraryModel
 from longmatch.library.rows import ENCODING_COLUMNS, to_table
 from longmatch.library.search.candidates import find_candidates
 from longmatch.library.search.score import sentence_scores
-from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
 
 OUT = Path("out") / "library"
@@ -53,23 +52,16 @@ def in_int8(library: Library) -> Library:
 def values(library: Library, qrels: Grades) -> dict[str, Values]:
     """nDCG@10 of every query, by the library's score and by meaning alone."""
     searcher = library.searcher()
-    found = [_scores(searcher, query) for query in qrels]
-    return {
-        name: nDCG(10).each([rank_query(qrels[query], both[name]) for query, both in zip(qrels, found, strict=True)])
-        for name in ("default", "meaning alone")
-    }
-
-
-def _scores(searcher: Searcher, id: str) -> dict[str, dict[str, float]]:
-    query = searcher.query(searcher.encodings([id])[0], id)
-    ids = find_candidates(query, searcher.index, searcher.scope(without=id), searcher.settings.candidates)
-    best = searcher.score(query, ids)
-    sentences = [document.unpacked() for document in searcher.store.sentences(ids)]
-    meaning = sentence_scores(query.encoding.sentence_vectors, sentences)
-    return {
-        "default": dict(zip(best.ids, best.scores.tolist(), strict=True)),
-        "meaning alone": dict(zip(ids, meaning.tolist(), strict=True)),
-    }
+    results: dict[str, list[QueryResult]] = {"default": [], "meaning alone": []}
+    for id, grades in qrels.items():
+        query = searcher.query(searcher.encodings([id])[0], id)
+        ids = find_candidates(query, searcher.index, searcher.scope(without=id), searcher.settings.candidates)
+        best = searcher.score(query, ids)
+        sentences = [document.unpacked() for document in searcher.store.sentences(ids)]
+        meaning = sentence_scores(query.encoding.sentence_vectors, sentences)
+        results["default"].append(rank_query(grades, dict(zip(best.ids, best.scores.tolist(), strict=True))))
+        results["meaning alone"].append(rank_query(grades, dict(zip(ids, meaning.tolist(), strict=True))))
+    return {name: nDCG(10).each(found) for name, found in results.items()}
 
 
 def compare(folders: Sequence[Path], split: Split, every: int) -> Table:

@@ -33,11 +33,10 @@ class FamilyTable:
             for row in group.rows:
                 name = StoredName.parse(row["model"])
                 another_backbone = row["model"].startswith("default@")  # the default is the packaged one's
-                of_a_study = row.get("study") or name.is_studied
-                if of_a_study or name.is_ablation or another_backbone or measure not in row["measures"]:
-                    continue
-                best = rows.setdefault(name.family, {})
-                best[group.data] = max(best.get(group.data, row), row, key=lambda r: standing(r, measure))
+                left_out = row.get("study") or name.studied or name.is_ablation or another_backbone
+                if measure in row["measures"] and not left_out:
+                    best = rows.setdefault(name.family, {})
+                    best[group.data] = max(best.get(group.data, row), row, key=lambda r: standing(r, measure))
         order = sorted(rows, key=lambda family: (FIRST.get(family, len(FIRST)), family))
         return FamilyTable(measure, [group.data for group in used], {family: rows[family] for family in order})
 
@@ -65,93 +64,69 @@ class FamilyTable:
         return [*lines, ""]
 
 
-def takeaways(ranking: FamilyTable, pairs: FamilyTable, groups: Iterable[ResultGroup]) -> list[str]:
-    """Each sentence holds for the numbers it is given; one without numbers is left out."""
-    sentences = [_default_ranks(ranking), _default_pairs(pairs), _training(ranking, pairs), _vectors(ranking)]
-    return [sentence for sentence in [*sentences, _start(groups, ranking.measure)] if sentence]
-
-
 def differences(table: FamilyTable, family: str, other: str) -> dict[str, float]:
     """By how much a family is above another, on the sets that have both."""
     found = {data: (table.value(family, data), table.value(other, data)) for data in table.sets}
     return {data: a - b for data, (a, b) in found.items() if a is not None and b is not None}
 
 
-def _default_ranks(table: FamilyTable) -> str:
-    gains = differences(table, DEFAULT, TFIDF)
-    if not gains:
-        return ""
-    above, best = [d for d in gains if gains[d] > 0], [d for d in gains if table.best(d) == DEFAULT]
-    return (
-        f"**The default ranks better than TF-IDF on {_of(above, gains)} sets** ({_range(gains.values())} points of "
-        f"{table.measure}), and better than every other row on {_of(best, gains)}."
-    )
-
-
-def _default_pairs(table: FamilyTable) -> str:
-    sets = [data for data in table.sets if table.value(DEFAULT, data) is not None]
-    if not sets:
-        return ""
-    lost = [data for data in sets if table.best(data) != DEFAULT]
-    won = (
-        f"**On labelled pairs the default has the best {table.measure} on {_of([*set(sets) - set(lost)], sets)} sets.**"
-    )
-    return won + (f" Better elsewhere: {'; '.join(_winner(table, data) for data in lost)}." if lost else "")
-
-
-def _winner(table: FamilyTable, data: str) -> str:
-    best = table.best(data)
-    return f"{best} on {data} ({_shown(table, best, data)}, the default {_shown(table, DEFAULT, data)})"
-
-
-def _training(ranking: FamilyTable, pairs: FamilyTable) -> str:
+def takeaways(ranking: FamilyTable, pairs: FamilyTable, groups: Iterable[ResultGroup]) -> list[str]:
+    """Each sentence holds for the numbers it is given; one without numbers is left out."""
+    sentences = []
+    gains = differences(ranking, DEFAULT, TFIDF)
+    if gains:
+        above, best = [d for d in gains if gains[d] > 0], [d for d in gains if ranking.best(d) == DEFAULT]
+        sentences.append(
+            f"**The default ranks better than TF-IDF on {_of(above, gains)} sets** ({_range(gains.values())} points of "
+            f"{ranking.measure}), and better than every other row on {_of(best, gains)}."
+        )
+    sets = [data for data in pairs.sets if pairs.value(DEFAULT, data) is not None]
+    if sets:
+        lost = [data for data in sets if pairs.best(data) != DEFAULT]
+        won = f"{_of(sets[len(lost) :], sets)} sets.**"
+        better = []
+        for data in lost:
+            best_family = pairs.best(data)
+            theirs, ours = (percent(pairs.value(family, data) or 0.0) for family in (best_family, DEFAULT))
+            better.append(f"{best_family} on {data} ({theirs}, the default {ours})")
+        elsewhere = f" Better elsewhere: {'; '.join(better)}." if better else ""
+        sentences.append(f"**On labelled pairs the default has the best {pairs.measure} on {won}{elsewhere}")
     counts = []
-    for table in (ranking, pairs):
-        trained = {
-            (family, data): row
-            for family, rows in table.rows.items()
-            for data, row in rows.items()
-            if row.get("seeds") and table.value(TFIDF, data) is not None
-        }
-        above = [
-            key for key, row in trained.items() if row["measures"][table.measure] > (table.value(TFIDF, key[1]) or 0)
-        ]
-        counts.append((above, trained))
-    if not all(trained for _, trained in counts):
-        return ""
-    return (
-        f"**Of the trained models {_of(*counts[1])} beat TF-IDF on pairs, and {_of(*counts[0])} in ranking,** "
-        "counting the best row of each model on each set."
-    )
-
-
-def _vectors(table: FamilyTable) -> str:
-    gains = differences(table, UNTRAINED, TFIDF)
-    if not gains:
-        return ""
-    below = [data for data in gains if gains[data] < 0]
-    return (
-        f"**Untrained sentence vectors alone rank below TF-IDF on {_of(below, gains)} sets** ({_range(gains.values())} "
-        f"points of {table.measure}), by the best rule on each."
-    )
-
-
-def _start(groups: Iterable[ResultGroup], measure: str) -> str:
-    """The same training from a sentence encoder and from a plain language model."""
-    gains = []
+    for table in (pairs, ranking):
+        gained = []  # by how much each trained family's best row of a set is above TF-IDF
+        for rows in table.rows.values():
+            for data, row in rows.items():
+                tfidf = table.value(TFIDF, data)
+                if row.get("seeds") and tfidf is not None:
+                    gained.append(row["measures"][table.measure] - tfidf)
+        counts.append(([gain for gain in gained if gain > 0], gained))
+    if all(gained for _, gained in counts):
+        sentences.append(
+            f"**Of the trained models {_of(*counts[0])} beat TF-IDF on pairs, and {_of(*counts[1])} in ranking,** "
+            "counting the best row of each model on each set."
+        )
+    gains = differences(ranking, UNTRAINED, TFIDF)
+    if gains:
+        below = [data for data in gains if gains[data] < 0]
+        sentences.append(
+            f"**Untrained sentence vectors alone rank below TF-IDF on {_of(below, gains)} sets** "
+            f"({_range(gains.values())} points of {ranking.measure}), by the best rule on each."
+        )
+    starts = []  # by how much a row from a sentence encoder is above the same training from a plain language model
     for group in groups:
-        values = {row["model"]: row["measures"].get(measure) for row in group.rows if row.get("seeds")}
+        values = {row["model"]: row["measures"].get(ranking.measure) for row in group.rows if row.get("seeds")}
         for model, raw in values.items():
             other = values.get(" ".join(word for word in model.split() if word != RAW))
             if RAW in model.split() and raw is not None and other is not None:
-                gains.append(other - raw)
-    if not gains:
-        return ""
-    better = [gain for gain in gains if gain > 0]
-    return (
-        f"**The same training from MiniLM ends higher than from raw-lm in {_of(better, gains)} comparisons** "
-        f"({_range(gains)} points of {measure}); raw-lm is a plain language model of MiniLM's shape."
-    )
+                starts.append(other - raw)
+    if starts:
+        better_starts = [gain for gain in starts if gain > 0]
+        sentences.append(
+            f"**The same training from MiniLM ends higher than from raw-lm in {_of(better_starts, starts)} "
+            f"comparisons** ({_range(starts)} points of {ranking.measure}); raw-lm is a plain language model of "
+            "MiniLM's shape."
+        )
+    return sentences
 
 
 def _of(some: Sized, all_of: Sized) -> str:
@@ -162,7 +137,3 @@ def _of(some: Sized, all_of: Sized) -> str:
 def _range(values: Iterable[float]) -> str:
     found = sorted(values)
     return f"{100 * found[0]:+.1f} to {100 * found[-1]:+.1f}"
-
-
-def _shown(table: FamilyTable, family: str, data: str) -> str:
-    return percent(table.value(family, data) or 0.0)

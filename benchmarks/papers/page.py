@@ -3,7 +3,7 @@
     python -m benchmarks.papers.page [FOLDER ...] [--drop 'legal/cross epochs=3*'] [--to docs]
 
 Runs from FOLDERs written by `longmatch evaluate` are first merged into benchmarks/results, where they replace older
-runs of the same row; the pages are written from there alone. benchmarks/results/about.json has the commands, machines,
+runs of the same row; the pages are written from there alone. about.json.xz there has the commands, machines,
 commits and weights behind the rows. Nothing on the pages is written by hand. Run it in the repository's root.
 """
 
@@ -44,30 +44,24 @@ def write_overview(stored: StoredResults) -> str:
     lines = ["# Benchmarks", "", "Written by `python -m benchmarks.papers.page` from `benchmarks/results`.", ""]
     found = takeaways(ranking, pairs, groups)
     lines += ["## Takeaways", "", *(f"{n}. {sentence}" for n, sentence in enumerate(found, 1)), ""] if found else []
-    lines += ["## Method", "", METHOD, "## Sets", "", *_sets(groups)]
+    lines += ["## Method", "", METHOD, "## Sets", ""]
+    lines += head(["set", "what it holds", "documents", "queries", "pairs", "rows"], left=2)
+    for group in groups:
+        sizes = [f"{group.rows[0][key]:,}" for key in ("documents", "queries", "pairs")]
+        name = f"[{group.label}](results/{page_name(group)})"
+        lines.append(line([name, what_it_holds(group.data), *sizes, str(len(group.rows))]))
+    lines.append("")
     for title, table in (("Ranking", ranking), ("Pairs", pairs)):
         if table.sets:
             lines += [f"## {title}: {table.measure}", "", *table.lines()]
-    lines += _cost(groups, ranking)
+    sets = [data for data in COST_SETS if data in ranking.sets]
+    if sets:
+        cells = [f"{data}: {what}" for data in sets for what in ("encode, ms a document", "score all queries, s")]
+        lines += ["## Cost", "", COST, *head(["model", *cells])]
+        for family, rows in ranking.rows.items():
+            if any(data in rows for data in sets):
+                lines.append(line([family, *(cell for data in sets for cell in _times(rows.get(data)))]))
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _sets(groups: Sequence[ResultGroup]) -> list[str]:
-    lines = head(["set", "what it holds", "documents", "queries", "pairs", "rows"], left=2)
-    for group in groups:
-        first = group.rows[0]
-        sizes = [f"{first[key]:,}" for key in ("documents", "queries", "pairs")]
-        lines.append(
-            line(
-                [
-                    f"[{group.label}](results/{page_name(group)})",
-                    what_it_holds(group.data),
-                    *sizes,
-                    str(len(group.rows)),
-                ]
-            )
-        )
-    return [*lines, ""]
 
 
 def page_name(group: ResultGroup) -> str:
@@ -79,20 +73,8 @@ def page_name(group: ResultGroup) -> str:
     return f"{group.data if group.split == 'test' and group.limit is None else group.name}.md"
 
 
-def _cost(groups: Sequence[ResultGroup], ranking: FamilyTable) -> list[str]:
-    """Encoding and scoring time of each family's best row."""
-    sets = [data for data in COST_SETS if data in ranking.sets]
-    if not sets:
-        return []
-    cells = [f"{data}: {what}" for data in sets for what in ("encode, ms a document", "score all queries, s")]
-    lines = ["## Cost", "", COST, *head(["model", *cells])]
-    for family, rows in ranking.rows.items():
-        if any(data in rows for data in sets):
-            lines.append(line([family, *(cell for data in sets for cell in _times(rows.get(data)))]))
-    return [*lines, ""]
-
-
 def _times(row: StoredRow | None) -> list[str]:
+    """Encoding and scoring time."""
     if row is None:
         return ["", ""]
     scoring = row.get("seconds_scoring")

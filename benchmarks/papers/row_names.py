@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from longmatch.models.declaration import Model
 from longmatch.models.registry import models
 
 UNTRAINED = "Sentence vectors, untrained"
@@ -32,17 +31,8 @@ WORDS = {  # settings that several models have
 }
 TRAINING = (  # settings of how a model was trained
     *("dropout", "steps", "epochs", "learning_rate", "schedule", "weight_decay", "pairs", "documents", "negatives"),
-    *(
-        "patience",
-        "head_learning_rate",
-        "reachable",
-        "hard_negatives",
-        "sentences",
-        "opening",
-        "max_tokens",
-        "score_by",
-        "loss_temperature",
-    ),
+    *("patience", "head_learning_rate", "reachable", "hard_negatives", "sentences", "opening", "max_tokens"),
+    *("score_by", "loss_temperature"),
 )
 WORDING = {
     "steps": "{} steps",
@@ -95,16 +85,16 @@ class StoredName:
         """
         words = name.split()
         trained_on = words[words.index("from") + 1] if "from" in words else ""
-        settings = tuple(word for word in words if "=" in word)
-        if "on" in words:
-            model = words[3] if words[2] == "trained" else words[2]
-            return StoredName(model, words[0], settings, True, trained_on)
-        if words[0] == "trained":
-            return StoredName(words[1], "", settings, True, trained_on)
-        rule, _, backbone = words[0].partition("@")
-        backbones = (f"backbone={PACKAGED.get(backbone, backbone)}",) if backbone else ()
-        is_rule = bool(_score_label(rule))
-        return StoredName(rule, rule if is_rule else "", (*backbones, *settings), not is_rule, trained_on)
+        settings = [word for word in words if "=" in word]
+        rule, words = (words[0], words[2:]) if "on" in words else ("", words)
+        if rule or words[0] == "trained":
+            model = words[1] if words[0] == "trained" else words[0]
+            return StoredName(model, rule, tuple(settings), True, trained_on)
+        model, _, backbone = words[0].partition("@")
+        if backbone:
+            settings = [f"backbone={PACKAGED.get(backbone, backbone)}", *settings]
+        rule = model if score_label(model) else ""
+        return StoredName(model, rule, tuple(settings), not rule, trained_on)
 
     @property
     def family(self) -> str:
@@ -123,28 +113,40 @@ class StoredName:
         >>> [StoredName.parse(name).is_ablation for name in names]
         [False, True, True]
         """
-        left_out = self._declared.ablations if self._declared else ()
+        declared = models().get(self.model)
+        left_out = declared.ablations if declared else ()
         return self.trained and (bool(self.rule) or any(setting in left_out for setting in self.settings))
 
     @property
-    def is_studied(self) -> bool:
-        """Whether it has another value of a setting that a study varies.
+    def studied(self) -> set[str]:
+        """Its settings that a study of its model varies.
 
-        >>> [StoredName.parse(name).is_studied for name in ("colde sections=3 steps=9", "colde steps=9")]
-        [True, False]
+        >>> [StoredName.parse(name).studied for name in ("colde sections=3 steps=9", "colde steps=9")]
+        [{'sections=3'}, set()]
         """
-        return any(setting.partition("=")[0] in self._studied for setting in self.settings)
+        declared = models().get(self.model)
+        keys = declared.studied if declared else ()
+        return {setting for setting in self.settings if setting.partition("=")[0] in keys}
 
     @property
-    def variant(self) -> list[str]:
-        """In words, what distinguishes it from its family's plain row."""
-        score = _score_label(self.rule) or self.rule
-        rule = [score.removeprefix("SDR's ") if self.trained else score] if self.rule else []
-        random = self.model == "smith" and not any(s.startswith(("pretrained", "backbone")) for s in self.settings)
-        kept = [s for s in self.settings if s.partition("=")[0] not in TRAINING or s.partition("=")[0] in self._studied]
-        known = WORDS | (dict(self._declared.settings) if self._declared else {})
-        words = [*rule, *(["not pre-trained"] if random else []), *(known.get(s, setting_in_words(s)) for s in kept)]
-        return [word for word in words if word] + ([f"trained on {self.trained_on}"] if self.trained_on else [])
+    def short(self) -> str:
+        """Its family, and in words what distinguishes it from the family's plain row, however it was trained."""
+        declared, words = models().get(self.model), []
+        if self.rule:
+            score = score_label(self.rule) or self.rule
+            words.append(score.removeprefix("SDR's ") if self.trained else score)
+        if self.model == "smith" and not any(s.startswith(("pretrained", "backbone")) for s in self.settings):
+            words.append("not pre-trained")
+        known, studied = WORDS | (dict(declared.settings) if declared else {}), self.studied
+        for setting in self.settings:
+            if setting.partition("=")[0] not in TRAINING or setting in studied:
+                words.append(known.get(setting, setting_in_words(setting)))
+        if self.trained_on:
+            words.append(f"trained on {self.trained_on}")
+        variant = ", ".join(filter(None, words))
+        if self.family == UNTRAINED:
+            return f"Sentence vectors: {variant}"
+        return f"{self.family}, {variant}" if variant else self.family
 
     @property
     def training(self) -> dict[str, str]:
@@ -152,16 +154,8 @@ class StoredName:
         settings = dict(setting.split("=", 1) for setting in self.settings)
         return {key: value for key, value in settings.items() if key in TRAINING}
 
-    @property
-    def _declared(self) -> Model | None:
-        return models().get(self.model)
 
-    @property
-    def _studied(self) -> tuple[str, ...]:
-        return self._declared.studied if self._declared else ()
-
-
-def _score_label(rule: str) -> str:
+def score_label(rule: str) -> str:
     """How vectors become a score by a rule; empty for a model that is not read from vectors."""
     return declared.score_label if (declared := models().get(rule)) else ""
 
@@ -186,24 +180,13 @@ def readable_names(stored: Iterable[str]) -> dict[str, str]:
     ['SST, hard sampling (3 epochs)', 'SST, hard sampling (5 epochs)', "Sentence vectors: SDR's score, from raw-lm"]
     """
     parts = {name: StoredName.parse(name) for name in stored}
-    same: dict[str, list[str]] = defaultdict(list)
+    trainings: dict[str, list[dict[str, str]]] = defaultdict(list)  # of the rows with one short name
+    for parsed in parts.values():
+        trainings[parsed.short].append(parsed.training)
+    names = {}
     for name, parsed in parts.items():
-        same[_short(parsed)].append(name)
-    shorts = {name: short for short, names in same.items() for name in names}
-    return {name: _distinguished(short, parts[name], [parts[n] for n in same[short]]) for name, short in shorts.items()}
-
-
-def _short(parsed: StoredName) -> str:
-    if parsed.family == UNTRAINED:
-        return f"Sentence vectors: {', '.join(parsed.variant)}"
-    return ", ".join([parsed.family, *parsed.variant])
-
-
-def _distinguished(short: str, parsed: StoredName, same: list[StoredName]) -> str:
-    """With the settings in which it differs from rows of the same short name."""
-    if len(same) == 1:
-        return short
-    training = parsed.training
-    differing = [key for key in training if any(other.training.get(key) != training[key] for other in same)]
-    words = [setting_in_words(f"{key}={training[key]}") for key in differing]
-    return f"{short} ({', '.join(words)})" if words else f"{short} (default training)"
+        same, training = trainings[parsed.short], parsed.training
+        differing = [key for key in training if any(other.get(key) != training[key] for other in same)]
+        words = ", ".join(setting_in_words(f"{key}={training[key]}") for key in differing) or "default training"
+        names[name] = f"{parsed.short} ({words})" if len(same) > 1 else parsed.short
+    return names

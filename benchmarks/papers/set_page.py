@@ -28,7 +28,12 @@ REMARKS = {  # on sets whose names end like this
 def write_set_page(group: ResultGroup) -> str:
     """A set's tables by protocol and study, the comparisons of its trained rows, and its explanations."""
     rows, names = group.rows, readable_names(row["model"] for row in group.rows)
-    lines = [f"# Results on {group.label}", "", f"{size_of(group)} [Method and marks](../benchmarks.md).", ""]
+    first, what = rows[0], what_it_holds(group.data)
+    size = f"{first['queries']:,} queries" + (f", {first['pairs']:,} pairs" if first["pairs"] else "")
+    summary = f"{what + ': ' if what else ''}{first['documents']:,} documents, {size}, split {group.split}."
+    remarks = (remark for ending, remark in REMARKS.items() if group.data.endswith(ending))
+    about = " ".join([summary, *remarks, "[Method and marks](../benchmarks.md)."])
+    lines = [f"# Results on {group.label}", "", about, ""]
     studies = dict.fromkeys(row["study"]["name"] for row in rows if row.get("study"))
     main = [row for row in rows if not row.get("study")]
     for ranking in (kind for kind in KINDS if measures_of(rows, kind)):
@@ -38,15 +43,6 @@ def write_set_page(group: ResultGroup) -> str:
             lines += [f"Study of {study}:", ""]
             lines += _table([row for row in rows if row.get("study", {}).get("name") == study], names, ranking)
     return "\n".join([*lines, *_explanations(rows, names), *_details(rows, names)]).rstrip() + "\n"
-
-
-def size_of(group: ResultGroup) -> str:
-    """What a set is and how large, in one or two sentences."""
-    first = group.rows[0]
-    size = f"{first['queries']:,} queries" + (f", {first['pairs']:,} pairs" if first["pairs"] else "")
-    what = what_it_holds(group.data)
-    summary = f"{what + ': ' if what else ''}{first['documents']:,} documents, {size}, split {group.split}."
-    return " ".join([summary, *(remark for ending, remark in REMARKS.items() if group.data.endswith(ending))])
 
 
 def what_it_holds(data: str) -> str:
@@ -119,11 +115,11 @@ def _explanations(rows: Sequence[StoredRow], names: Mapping[str, str]) -> list[s
     ]
     for row in measured:
         found = row["fidelity"]
-        ratio = found["deletion"]["ratio"]
-        values = [found["score"], found["deletion"]["named"], found["deletion"]["random"]]
-        alone = [found["insertion"]["named"], found["insertion"]["random"]]
-        shown = [*map(percent, values), "" if ratio is None else f"{ratio:.1f}", *map(percent, alone)]
-        lines.append(line([names[row["model"]], str(found["pairs"]), *shown]))
+        deleted, alone = found["deletion"], found["insertion"]
+        ratio = "" if deleted["ratio"] is None else f"{deleted['ratio']:.1f}"
+        lost = [percent(value) for value in (found["score"], deleted["named"], deleted["random"])]
+        kept = [percent(alone["named"]), percent(alone["random"])]
+        lines.append(line([names[row["model"]], str(found["pairs"]), *lost, ratio, *kept]))
     return [*lines, ""]
 
 
@@ -133,7 +129,7 @@ def _details(rows: Sequence[StoredRow], names: Mapping[str, str]) -> list[str]:
         "## Details",
         "",
         "The name of each row in `benchmarks/results`, with the settings that differ from its model's defaults; its",
-        "command, machine and commit are in `benchmarks/results/about.json`. Of rows whose runs are not stored only",
+        "command, machine and commit are in `benchmarks/results/about.json.xz`. Of rows whose runs are not stored only",
         "the numbers are available: they keep the marks of the tests made at the time, and newer rows are not tested",
         "against them.",
         "",
@@ -151,9 +147,8 @@ def _details(rows: Sequence[StoredRow], names: Mapping[str, str]) -> list[str]:
 def measures_of(rows: Sequence[StoredRow], ranking: bool) -> list[str]:
     """The measures of a protocol that rows have, each value once."""
     names = dict.fromkeys(name for row in rows for name in row["measures"])
-    kept = [
-        name for name in names if isinstance(parse(name), RankingMeasure) == ranking and SAME.get(name) not in names
-    ]
+    of_kind = [name for name in names if isinstance(parse(name), RankingMeasure) == ranking]
+    kept = [name for name in of_kind if SAME.get(name) not in names]
     return sorted(kept, key=lambda name: ORDER.get(name, len(ORDER)))
 
 

@@ -3,13 +3,14 @@
 SET.SPLIT.npz.xz holds the set's rows as in results.json, and its runs (`stored_runs`), so that rows measured later
 can be tested against these. The pairs' order, by which average precision and AUC are tested, is kept of the runs that a
 table tests by it, of the default and the lexical ones, and of the best trained and untrained one; rows of others keep
-the tests that were made. about.json holds the rows' provenance.
+the tests that were made. about.json.xz holds the rows' provenance, one entry a line.
 
 A row whose run is lost keeps its numbers, its significance marks (`marks`) and its order among rows that are equal when
 rounded (`places`).
 """
 
 import json
+import lzma
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -32,7 +33,7 @@ from longmatch.lab.evaluation.runs import ModelRun, load_runs, run_path
 StoredRow = dict[str, Any]
 
 RESULTS = Path("benchmarks") / "results"  # below the repository's root
-PROVENANCE = "about.json"
+PROVENANCE = "about.json.xz"
 SUFFIX = ".npz.xz"
 TESTED = ("intervals", "against_tfidf", "against_bm25", "against_best_other", "against_best_untrained")
 FIDELITY_KEYS = ("share", "pairs", "score", "deletion", "insertion")
@@ -57,7 +58,7 @@ class ResultGroup:
 
     @property
     def label(self) -> str:
-        """Its name in about.json: the set alone for the test split."""
+        """Its name in the provenance: the set alone for the test split."""
         return self.data if self.split == "test" else f"{self.data} ({self.split})"
 
     @property
@@ -75,10 +76,14 @@ class ResultGroup:
 
     def add(self, runs: Sequence[ModelRun], fidelity: Mapping[str, Any]) -> None:
         """Add runs, replacing those of the same model and seed; `fidelity` is by model. The rows stay as they are."""
+        expected = self.labels
+        for run in runs:  # no test could compare runs on other labels
+            labels = labels_of(run)
+            if any(labels[kind] and expected[kind] and labels[kind] != expected[kind] for kind in expected):
+                raise LongmatchError(f"{run.model} was evaluated on other labels of {self.name} than the stored rows.")
         new = {(run.model, run.trained): run for run in runs}
         kept = [run for run in self.runs if (run.model, run.trained) not in new]
-        self._check(runs)
-        self.runs = sorted([*kept, *new.values()], key=_file_name)
+        self.runs = sorted([*kept, *new.values()], key=lambda run: self._file_name(run.model, run.trained))
         self.fidelity |= {
             model: rounded({key: found[key] for key in FIDELITY_KEYS}) for model, found in fidelity.items()
         }
@@ -87,7 +92,10 @@ class ResultGroup:
         """Compute all measures and tests again: slow, so once after all changes."""
         by_model = {row["model"]: row["fidelity"] for row in self.rows if row.get("fidelity")} | self.fidelity
         before = {row["model"]: row for row in self.rows}
-        self.rows = [*_rows_of(self.runs), *self.rows_without_runs]
+        computed = [row.to_dict() for row in make_rows(self.runs)]
+        lost = self.rows_without_runs
+        self.rows = [rounded({key: value for key, value in row.items() if key not in OMITTED}) for row in computed]
+        self.rows += lost
         for model in {run.model for run in self.runs if run.verdicts and run.verdicts.known} & before.keys():
             row = next(row for row in self.rows if row["model"] == model)
             for key, name in product(TESTED, (measure.name for measure in BY_ORDER)):
@@ -95,39 +103,33 @@ class ResultGroup:
                     row[key][name] = before[model][key][name]
         for row in self.rows:
             row.update({"fidelity": by_model[row["model"]]} if row["model"] in by_model else {})
-        self.rows.sort(key=lambda row: run_path(Path(), self.data, row["model"], self.split, self.limit).name)
+        self.rows.sort(key=lambda row: self._file_name(row["model"], None))
         for row in self.rows:
             _drop_untested_best(row, self.rows)
 
-    def _check(self, runs: Sequence[ModelRun]) -> None:
-        """Refuse runs on other labels: no test could compare them."""
-        expected = self.labels
-        for run in runs:
-            labels = labels_of(run)
-            if any(labels[kind] and expected[kind] and labels[kind] != expected[kind] for kind in expected):
-                raise LongmatchError(f"{run.model} was evaluated on other labels of {self.name} than the stored rows.")
+    def _file_name(self, model: str, trained: int | None) -> str:
+        """By which rows and runs are ordered."""
+        return run_path(Path(), self.data, model, self.split, self.limit, trained).name
 
     def to_bytes(self) -> bytes:
-        """The content of its file."""
+        """The content of its file, with the order of the pairs of models that a table or a new row is tested against
+        by average precision and AUC.
+        """
         head = {"data": self.data, "split": self.split, "limit": self.limit, "asked": self.labels, "rows": self.rows}
-        return pack(head, self.runs, self._tested_by_order())
+        models = {run.model for run in self.runs}
+        if self.data.endswith(NEAR):
+            return pack(head, self.runs, models)
+        in_tables = {name for table in TABLES["smith"] for names in table.rows.values() for name in names}
+        measured = [row for row in self.rows if BY_ORDER[0].name in row["measures"] and row["model"] in models]
+        by_kind = ([row for row in measured if bool(row.get("seeds")) == trained] for trained in (False, True))
+        best = {max(rows, key=lambda row: row["measures"][BY_ORDER[0].name])["model"] for rows in by_kind if rows}
+        return pack(head, self.runs, {*in_tables, *LEXICAL, "default", *best})
 
     @staticmethod
     def from_bytes(content: bytes, with_answers: bool = True) -> "ResultGroup":
         """Read it back."""
         head, runs = unpack(content, with_answers)
         return ResultGroup(head["data"], head["split"], head["limit"], head["rows"], runs)
-
-    def _tested_by_order(self) -> set[str]:
-        """The models whose average precision and AUC a table or a new row may be tested against."""
-        models = {run.model for run in self.runs}
-        if self.data.endswith(NEAR):
-            return models
-        in_tables = {name for table in TABLES["smith"] for names in table.rows.values() for name in names}
-        measured = [row for row in self.rows if BY_ORDER[0].name in row["measures"] and row["model"] in models]
-        by_kind = ([row for row in measured if bool(row.get("seeds")) == trained] for trained in (False, True))
-        best = {max(rows, key=lambda row: row["measures"][BY_ORDER[0].name])["model"] for rows in by_kind if rows}
-        return models & {*in_tables, *LEXICAL, "default", *best}
 
 
 @dataclass
@@ -142,7 +144,7 @@ class StoredResults:
         """Read a folder; empty if there is none. The rows and the names of the runs are there without their answers."""
         groups = [ResultGroup.from_bytes(path.read_bytes(), with_answers) for path in folder.glob(f"*{SUFFIX}")]
         path = folder / PROVENANCE
-        provenance = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+        provenance = json.loads(lzma.decompress(path.read_bytes())) if path.is_file() else []
         return StoredResults(_in_order(groups), provenance)
 
     def save(self, folder: Path = RESULTS) -> None:
@@ -151,7 +153,7 @@ class StoredResults:
         for name, group in self.groups.items():
             (folder / f"{name}{SUFFIX}").write_bytes(group.to_bytes())
         lines = ",\n".join(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in self.provenance)
-        (folder / PROVENANCE).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+        (folder / PROVENANCE).write_bytes(lzma.compress(f"[\n{lines}\n]\n".encode()))
 
     def merge(self, *folders: Path, drop: Sequence[str] = (), recompute: bool = False) -> None:
         """Add the runs of folders written by `longmatch evaluate`, and remove the rows whose SET/MODEL matches `drop`
@@ -165,10 +167,6 @@ class StoredResults:
         for group in self.groups.values():
             if changed & {group.name, group.name.replace(SHUFFLED, "", 1)}:
                 self._compare_shuffled(group)
-
-    def drop(self, patterns: Sequence[str]) -> None:
-        """Remove rows, and test the others again."""
-        self.merge(drop=patterns)
 
     def _add_runs(self, folder: Path) -> list[str]:
         """Add the runs of a folder; the names of their groups."""
@@ -216,7 +214,10 @@ class StoredResults:
         new = {(run.model, run.trained) for row in rows for run in row.runs}
         kept = {run.model for run in group.runs if (run.model, run.trained) not in new}
         self._forget_provenance(group, {model for model, _ in new} - kept)
-        entries = ({**entry, "commit": _commit(entry)} for entry in provenance_entries(rows))
+        entries = provenance_entries(rows)
+        for entry in entries:  # looked up now, while the history is available
+            if not entry["commit"] and entry["code"]:
+                entry["commit"] = commit_of(entry["code"])
         self.provenance = _merged([*self.provenance, *entries])
 
     def _compare_shuffled(self, group: ResultGroup) -> None:
@@ -234,11 +235,6 @@ class StoredResults:
 
 def _in_order(groups: Iterable[ResultGroup]) -> dict[str, ResultGroup]:
     return {group.name: group for group in sorted(groups, key=lambda g: (g.data, g.split, g.limit or 0))}
-
-
-def _rows_of(runs: Sequence[ModelRun]) -> list[StoredRow]:
-    rows = (row.to_dict() for row in make_rows(runs))
-    return [rounded({key: value for key, value in row.items() if key not in OMITTED}) for row in rows]
 
 
 def _drop_untested_best(row: StoredRow, rows: Sequence[StoredRow]) -> None:
@@ -273,13 +269,3 @@ def _merged(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                     listed = first.setdefault(kind, {}).setdefault(data, [])
                     listed += [model for model in models if model not in listed]
     return list(merged.values())
-
-
-def _commit(entry: Mapping[str, Any]) -> str | None:
-    """Looked up now, while the history is available."""
-    commit: str | None = entry["commit"] or (commit_of(entry["code"]) if entry["code"] else None)
-    return commit
-
-
-def _file_name(run: ModelRun) -> str:
-    return run_path(Path(), run.data, run.model, run.split, run.limit, run.trained).name

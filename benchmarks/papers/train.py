@@ -28,9 +28,10 @@ SMITH is pre-trained on DATA/pretrain into OUT/pretrain/ROW-SEED, once for all s
 import argparse
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fnmatch import fnmatch
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ from longmatch.lab.evaluation.protocols import PROTOCOLS, Protocol
 from longmatch.lab.training.settings import TrainingSettings, read_pairs
 from longmatch.lab.training.train import find_recipe, train
 from longmatch.models.registry import find_model
-from longmatch.parallel import half_the_cores, use_processes
+from longmatch.parallel import half_the_cores
 
 PRETRAINED = "smith-pretrain"  # trained once for all sets, from unlabelled documents
 LARGE = ("colde", "mean", "s-long")  # models whose steps fill a GPU
@@ -102,15 +103,6 @@ def check_overrides(overrides: Mapping[str, str], rows: Sequence[str], sets: Seq
             raise SystemExit(f"No row has a setting {key}.")
 
 
-def evaluated_models(
-    place: Path, row: str, rules: Sequence[str] = RULES, readouts: Sequence[str] = READOUTS
-) -> list[str]:
-    """A row's entries in `longmatch evaluate --models`: its folder, CoLDE's also by readout, SDR's by scoring rule."""
-    if row in ALL_RULES:
-        return [f"{rule}@{place}" for rule in rules]
-    return [str(place), *(f"{readout}@{place}" for readout in readouts if row in READ_OTHERWISE)]
-
-
 def prerequisites(rows: Sequence[str]) -> list[str]:
     """The rows whose folders these rows refer to, each once, in the order of ROWS."""
     named = {str(value)[1:] for row in rows for value in ROWS[row][1].values() if str(value).startswith("@")}
@@ -123,73 +115,36 @@ def takes_start(row: str) -> bool:
     return not find_model(model).from_scratch and "backbone" in settings_of(model) and "backbone" not in changed
 
 
-def model_path(row: str, name: str, seed: int, start: str = DEFAULT_NAME) -> str:
-    """The path of a row's model below OUT.
-
-    >>> model_path("colde", "acl", 2), model_path("smith-pretrain-wp", "acl", 2)
-    ('acl/colde-2', 'pretrain/smith-pretrain-wp-2')
-    >>> model_path("colde", "acl", 2, "raw-lm")
-    'acl/colde-raw-lm-2'
-    """
-    words = [row, *([start] if start != DEFAULT_NAME and takes_start(row) else []), str(seed)]
-    return f"{'pretrain' if ROWS[row][0] == PRETRAINED else name}/{'-'.join(words)}"
-
-
-def start_settings(row: str, start: str, data: Path) -> dict[str, str]:
-    """The backbone of a start: a folder, or one that `benchmarks.prepare` wrote; the packaged one needs no setting."""
-    if not takes_start(row):
-        return {}
-    prepared = data / MODELS / start
-    if start == DEFAULT_NAME and not prepared.is_dir():
-        return {}
-    return {"backbone": str(prepared if prepared.is_dir() else start)}
-
-
-def prepared_minilm(row: str, data: Path) -> dict[str, str]:
-    """For SMITH's rows, the MiniLM that `benchmarks.prepare` wrote in place of the packaged one."""
-    model, changed = ROWS[row]
-    prepared = data / MODELS / DEFAULT_NAME
-    if not find_model(model).from_scratch or "pretrained" in changed or not prepared.is_dir():
-        return {}
-    return {"backbone" if "backbone" in changed else "tokenizer": str(prepared)}
-
-
-def resolve_folders(changed: Mapping[str, Any], out: Path, name: str, seed: int, start: str) -> dict[str, Any]:
-    """A row's settings with each @ROW replaced by that row's folder."""
-    return {
-        key: str(out / model_path(value[1:], name, seed, start))
-        if isinstance(value, str) and value.startswith("@")
-        else value
-        for key, value in changed.items()
-    }
-
-
 @dataclass(frozen=True)
-class Training:
-    """One model to train."""
+class TrainedModel:
+    """A row trained on one set from one backbone with one seed."""
 
-    model: str
-    data: Path
-    out: Path
-    settings: Mapping[str, Any]
-    readers: int  # processes that tokenise documents
+    data: str  # the set's name
+    row: str
+    seed: int
+    start: str = DEFAULT_NAME  # the backbone; of a path the last part is its name
 
-    def run(self, cores: int) -> None:
-        """Train it."""
-        use_processes(self.readers)
-        train(self.model, self.data, self.out, **self.settings)
+    @property
+    def path(self) -> str:
+        """Its path below OUT.
 
+        >>> TrainedModel("acl", "colde", 2).path, TrainedModel("acl", "colde", 2, "models/raw-lm").path
+        ('acl/colde-2', 'acl/colde-raw-lm-2')
+        >>> TrainedModel("acl", "smith-pretrain-wp", 2).path
+        'pretrain/smith-pretrain-wp-2'
+        """
+        start = Path(self.start).name
+        name = f"{self.row}-{start}" if start != DEFAULT_NAME and takes_start(self.row) else self.row
+        return f"{'pretrain' if ROWS[self.row][0] == PRETRAINED else self.data}/{name}-{self.seed}"
 
-@dataclass(frozen=True)
-class Measurement:
-    """Some of the models of an evaluation."""
+    @property
+    def label(self) -> str:
+        """What the patterns of --only are about: SET/ROW-SEED or SET/ROW-START-SEED."""
+        return f"{self.data}/{Path(self.path).name}"
 
-    evaluation: Evaluation
-    models: tuple[str, ...]
-
-    def run(self, cores: int) -> None:
-        """Measure them."""
-        self.evaluation.measure(self.models)
+    def other(self, row: str) -> "TrainedModel":
+        """Another row with the same set, seed and start."""
+        return TrainedModel(self.data, row, self.seed, self.start)
 
 
 @dataclass(frozen=True)
@@ -204,10 +159,10 @@ class BenchmarkPlan:
     overrides: Mapping[str, str]
     runs: Path | None = None  # where to measure to
     only: Sequence[str] = ("*",)
-    readers: int = 1
+    readers: int = 1  # processes that tokenise documents
     also: Sequence[str] = ()  # SET/MODEL: further models that need no training
     untrained: Sequence[str] = UNTRAINED
-    starts: Sequence[str] = (DEFAULT_NAME,)  # backbones; of a path its last part names the model
+    starts: Sequence[str] = (DEFAULT_NAME,)
     rules: Sequence[str] = RULES  # that SDR's models are measured by
     readouts: Sequence[str] = READOUTS  # that CoLDE's models are measured by too
     protocol: Protocol | None = None  # by default both where a set has both kinds of labels
@@ -215,28 +170,63 @@ class BenchmarkPlan:
     def jobs(self) -> list[QueuedJob]:
         """All jobs: prerequisites before the rows that need them, each measurement right after its training.
 
-        Models named by `also` start early: they keep one core busy for long, and hardly use the GPU.
+        The untrained models come first, because they tokenise the documents, then those named by `also`: these keep one
+        core busy for long, and hardly use the GPU.
         """
-        jobs = {job.name: job for job in map(self._untrained, self.sets)} if self.runs and self.untrained else {}
-        jobs |= {job.name: job for job in (self._further(*place.split("/", 1)) for place in self.also)}
-        for name, row, start, seed in self._combinations():
-            for other in (*prerequisites([row]), row):
-                training = self._training(name, other, start, seed)
+        jobs: dict[str, QueuedJob] = {}
+
+        def measure(name: str, data: str, models: Sequence[str], log: str, *needs: str) -> None:
+            first = f"{data}: untrained"
+            needs = (*needs, first) if self.untrained and name != first else needs
+            jobs[name] = QueuedJob(name, partial(self.evaluation(data).measure, models), self.out / log, needs)
+
+        if self.runs:
+            for data in self.sets if self.untrained else ():
+                measure(f"{data}: untrained", data, self.untrained, f"{data}/untrained.log")
+            for place in self.also:
+                data, model = place.split("/", 1)
+                measure(place, data, [model], f"{place}.log")
+        for model in sorted(self.chosen(), key=self._first_pattern):
+            for row in (*prerequisites([model.row]), model.row):
+                training = self._training(model.other(row))
                 jobs.setdefault(training.name, training)
-            if self.runs and not find_model(ROWS[row][0]).stage:
-                measurement = self._measurement(name, row, start, seed)
-                jobs[measurement.name] = measurement
+            if self.runs and not find_model(ROWS[model.row][0]).stage:
+                measure(f"{model.path}: measured", model.data, self._entries(model), f"{model.path}.log", model.path)
         return list(jobs.values())
+
+    def chosen(self) -> Iterator[TrainedModel]:
+        """The models that match a pattern, the first seed of all sets first; without another start a row comes once."""
+        for seed, data, start, row in product(self.seeds, self.sets, self.starts, self.rows):
+            model = TrainedModel(data, row, seed, start)
+            counts = start == self.starts[0] or takes_start(row)
+            if counts and any(fnmatch(model.label, pattern) for pattern in self.only):
+                yield model
+
+    def _first_pattern(self, model: TrainedModel) -> int:
+        return next(number for number, pattern in enumerate(self.only) if fnmatch(model.label, pattern))
+
+    def evaluation(self, data: str) -> Evaluation:
+        """All models on a set, both protocols where it has both kinds of labels."""
+        folder = DataFolder(find_set(self.data, data))
+        both: Protocol = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
+        out, protocol = self.runs or Path(), self.protocol or both
+        return Evaluation([folder.place], self.models(data), out, protocol=protocol, processes=self.readers)
+
+    def models(self, data: str) -> list[str]:
+        """All models of a set's evaluation."""
+        trained = [model for model in self.chosen() if model.data == data and not find_model(ROWS[model.row][0]).stage]
+        further = [place.removeprefix(f"{data}/") for place in self.also if place.startswith(f"{data}/")]
+        return [*self.untrained, *further, *(entry for model in trained for entry in self._entries(model))]
 
     def restore_prepared(self) -> None:
         """Unpack the tokens and words of sets that `benchmarks.prepare` wrote."""
         self._require_words()
         stores = [self.out / "tokens", *([self.runs / "encodings"] if self.runs else [])]
-        measured = {DataFolder(find_set(self.data, name)).path: stores for name in self.sets}
-        trained = {DataFolder(job.work.data).path: stores[:1] for job in self.jobs() if isinstance(job.work, Training)}
-        for folder, places in (trained | measured).items():
+        trained = [each.other(row) for each in self.chosen() for row in (each.row, *prerequisites([each.row]))]
+        for data in dict.fromkeys([*self.sets, *(Path(model.path).parent.name for model in trained)]):
+            folder = DataFolder(find_set(self.data, data)).path
             if (folder / TOKENS).is_file():
-                restore_layers(folder, places)
+                restore_layers(folder, stores if data in self.sets else stores[:1])
 
     def _require_words(self) -> None:
         """Refuse, before anything is trained, to rank without the words that the first stage needs."""
@@ -251,81 +241,32 @@ class BenchmarkPlan:
                     "Prepare it with --words, or add --protocol pairs."
                 )
 
-    def models(self, name: str) -> list[str]:
-        """All models of a set's evaluation."""
-        places = {
-            self.out / _path(row, name, seed, start): row
-            for seed in self.seeds
-            for row, start in self._rows(name, seed)
-            if not find_model(ROWS[row][0]).stage
-        }
-        matching = [evaluated_models(place, row, self.rules, self.readouts) for place, row in places.items()]
-        further = [place.removeprefix(f"{name}/") for place in self.also if place.startswith(f"{name}/")]
-        return [*self.untrained, *further, *(model for some in matching for model in some)]
+    def _entries(self, model: TrainedModel) -> list[str]:
+        """In `longmatch evaluate --models`: the folder, CoLDE's also by readout, SDR's by scoring rule."""
+        folder = self.out / model.path
+        if model.row in ALL_RULES:
+            return [f"{rule}@{folder}" for rule in self.rules]
+        readouts = self.readouts if model.row in READ_OTHERWISE else ()
+        return [str(folder), *(f"{readout}@{folder}" for readout in readouts)]
 
-    def evaluation(self, name: str) -> Evaluation:
-        """All models on a set, both protocols where it has both kinds of labels."""
-        folder = DataFolder(find_set(self.data, name))
-        both: Protocol = "both" if folder.pairs("test") and folder.qrels("test") else "auto"
-        out, protocol = self.runs or Path(), self.protocol or both
-        return Evaluation([folder.place], self.models(name), out, protocol=protocol, processes=self.readers)
-
-    def _combinations(self) -> list[tuple[str, str, str, int]]:
-        """Set, row, start and seed of every model, in the order of the patterns; the first seed of all sets first."""
-        combinations = [
-            (name, row, start, seed)
-            for seed in self.seeds
-            for name in self.sets
-            for row, start in self._rows(name, seed)
-        ]
-        return sorted(combinations, key=lambda each: self._pattern(_label(*each)))
-
-    def _pattern(self, place: str) -> int:
-        """The number of the first matching pattern."""
-        return next(number for number, pattern in enumerate(self.only) if fnmatch(place, pattern))
-
-    def _rows(self, name: str, seed: int) -> list[tuple[str, str]]:
-        """Rows and starts; a row that takes no other start comes once."""
-        first = self.starts[0]
-        every = [(row, start) for start in self.starts for row in self.rows if start == first or takes_start(row)]
-        return [each for each in every if any(fnmatch(_label(name, *each, seed), pattern) for pattern in self.only)]
-
-    def _training(self, name: str, row: str, start: str, seed: int) -> QueuedJob:
+    def _training(self, trained: TrainedModel) -> QueuedJob:
+        row, path = trained.row, trained.path
         model, changed = ROWS[row]
-        place = _path(row, name, seed, start)
-        settings: dict[str, Any] = {"cache": str(self.out / "tokens")} | start_settings(row, start, self.data)
-        settings |= resolve_folders(changed, self.out, name, seed, Path(start).name) | prepared_minilm(row, self.data)
-        settings |= settings_for(row, name, self.overrides) | {"seed": seed}
-        work = Training(model, find_set(self.data, Path(place).parent.name), self.out / place, settings, self.readers)
-        needs = tuple(_path(other, name, seed, start) for other in prerequisites([row]))
-        return QueuedJob(place, work, self.out / f"{place}.log", needs, model in LARGE)
-
-    def _measurement(self, name: str, row: str, start: str, seed: int) -> QueuedJob:
-        place = _path(row, name, seed, start)
-        models = evaluated_models(self.out / place, row, self.rules, self.readouts)
-        work = Measurement(self.evaluation(name), tuple(models))
-        needs = (place, *([f"{name}: untrained"] if self.untrained else []))
-        return QueuedJob(f"{place}: measured", work, self.out / f"{place}.log", needs)
-
-    def _untrained(self, name: str) -> QueuedJob:
-        """Before the others: these tokenise the documents."""
-        work = Measurement(self.evaluation(name), tuple(self.untrained))
-        return QueuedJob(f"{name}: untrained", work, self.out / name / "untrained.log")
-
-    def _further(self, name: str, model: str) -> QueuedJob:
-        work = Measurement(self.evaluation(name), (model,))
-        needs = (f"{name}: untrained",) if self.untrained else ()
-        return QueuedJob(f"{name}/{model}", work, self.out / name / f"{model}.log", needs)
-
-
-def _path(row: str, name: str, seed: int, start: str) -> str:
-    return model_path(row, name, seed, Path(start).name)
-
-
-def _label(name: str, row: str, start: str, seed: int) -> str:
-    """SET/ROW-SEED, or SET/ROW-START-SEED: what the patterns of --only are about."""
-    path = model_path(row, name, seed, Path(start).name)
-    return f"{name}/{row}-{seed}" if ROWS[row][0] == PRETRAINED else path
+        settings: dict[str, Any] = {"cache": str(self.out / "tokens")}
+        if takes_start(row):
+            prepared = self.data / MODELS / trained.start  # by `benchmarks.prepare`; of a path the path itself
+            if prepared.is_dir() or trained.start != DEFAULT_NAME:
+                settings["backbone"] = str(prepared if prepared.is_dir() else trained.start)
+        for key, value in changed.items():
+            named = isinstance(value, str) and value.startswith("@")
+            settings[key] = str(self.out / trained.other(value[1:]).path) if named else value
+        minilm = self.data / MODELS / DEFAULT_NAME  # in place of the packaged one, which SMITH's rows read
+        if find_model(model).from_scratch and "pretrained" not in changed and minilm.is_dir():
+            settings["backbone" if "backbone" in changed else "tokenizer"] = str(minilm)
+        settings |= settings_for(row, trained.data, self.overrides) | {"seed": trained.seed}
+        work = partial(train, model, find_set(self.data, Path(path).parent.name), self.out / path, **settings)
+        needs = tuple(trained.other(needed).path for needed in prerequisites([row]))
+        return QueuedJob(path, work, self.out / f"{path}.log", needs, model in LARGE)
 
 
 def main() -> None:
@@ -356,11 +297,25 @@ def main() -> None:
     check_overrides(overrides, [*prerequisites(options.rows), *options.rows], options.sets)
     jobs = max(1, options.jobs)
     cores = half_the_cores() if jobs == 1 else max(1, (os.cpu_count() or 1) // jobs)
-    what = options.data, options.out, options.sets, options.rows, options.seeds, overrides
-    how = options.measure, options.only, options.readers or cores, options.also, options.untrained, options.starts
-    plan = BenchmarkPlan(*what, *how, options.rules, options.readouts, options.protocol)
+    plan = BenchmarkPlan(
+        options.data,
+        options.out,
+        options.sets,
+        options.rows,
+        options.seeds,
+        overrides,
+        runs=options.measure,
+        only=options.only,
+        readers=options.readers or cores,
+        also=options.also,
+        untrained=options.untrained,
+        starts=options.starts,
+        rules=options.rules,
+        readouts=options.readouts,
+        protocol=options.protocol,
+    )
     plan.restore_prepared()
-    failed = run_all(plan.jobs(), jobs, cores)
+    failed = run_all(plan.jobs(), jobs, cores, plan.readers)
     for name in [] if options.measure else options.sets:
         data, models = str(options.data / name), ",".join(plan.models(name))
         words = ["longmatch", "evaluate", "--data", data, "--models", models, "--protocol", "both"]

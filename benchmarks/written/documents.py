@@ -1,6 +1,6 @@
 """Contracts with gaps in their numbering, books, judgments and a paper, each with the outline it was written from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -49,11 +49,13 @@ class WrittenDocument:
 
 def written_documents() -> Iterator[WrittenDocument]:
     """All of them."""
-    yield _contract_without_clauses(range(9, 12))
+    yield _contract_without_clauses()
     yield _contract_with_schedule()
-    yield _book_of_unnumbered_chapters()
-    yield _book_of_odd_chapters(numbered=True)
-    yield _book_of_odd_chapters(numbered=False)
+    yield _book("book-unnumbered", "The Ferry Line", 3, _CHAPTERS)
+    numbered = [f"{number}. {name}" for number, name in enumerate(_ODD_CHAPTERS, 1)]
+    yield _book("book-odd-numbered", "Wheels of the Coast Line", 4, numbered)
+    unnumbered = [name for name in _ODD_CHAPTERS if name != "1855"]
+    yield _book("book-odd-unnumbered", "Wheels of the Coast Line", 5, unnumbered)
     yield _judgment_of_numbered_paragraphs()
     yield _judgment_with_headings()
     yield _paper_with_lists()
@@ -70,6 +72,13 @@ _CLAUSES = (
 )  # fmt: skip
 
 
+_CHAPTERS = (
+    "The Harbour in Winter", "A Letter from the North", "What the Surveyor Saw", "Rails and Rivers",
+    "The Long Summer", "A House by the Quay", "The Last Crossing",
+)  # fmt: skip
+_ODD_CHAPTERS = ("2-2-0", "4-2-0", "The American Type", "4-4-0", "1855", "2-6-0 and 2-8-0", "After Steam")
+
+
 def _clauses(document: WrittenDocument, prose: Prose, left_out: range) -> None:
     for number, name in enumerate(_CLAUSES, 1):
         if number not in left_out:
@@ -78,10 +87,10 @@ def _clauses(document: WrittenDocument, prose: Prose, left_out: range) -> None:
                 document.text(f"{number}.{sub} {prose.paragraph(60)}")
 
 
-def _contract_without_clauses(left_out: range) -> WrittenDocument:
+def _contract_without_clauses() -> WrittenDocument:
     document, prose = WrittenDocument("contract-gap", "Agreement for the Supply of Marine Boilers"), Prose(1)
     document.text(prose.paragraph(40))
-    _clauses(document, prose, left_out)
+    _clauses(document, prose, range(9, 12))
     return document
 
 
@@ -96,30 +105,13 @@ def _contract_with_schedule() -> WrittenDocument:
     return document
 
 
-def _book(name: str, title: str, seed: int, chapters: list[str]) -> WrittenDocument:
+def _book(name: str, title: str, seed: int, chapters: Sequence[str]) -> WrittenDocument:
     document, prose = WrittenDocument(name, title), Prose(seed)
     for chapter in chapters:
         document.heading(chapter, "title")
         for _ in range(6):
             document.text(prose.paragraph())
     return document
-
-
-def _book_of_unnumbered_chapters() -> WrittenDocument:
-    chapters = [
-        "The Harbour in Winter", "A Letter from the North", "What the Surveyor Saw", "Rails and Rivers",
-        "The Long Summer", "A House by the Quay", "The Last Crossing",
-    ]  # fmt: skip
-    return _book("book-unnumbered", "The Ferry Line", 3, chapters)
-
-
-def _book_of_odd_chapters(numbered: bool) -> WrittenDocument:
-    names = ["2-2-0", "4-2-0", "The American Type", "4-4-0", "1855", "2-6-0 and 2-8-0", "After Steam"]
-    if numbered:
-        chapters = [f"{number}. {name}" for number, name in enumerate(names, 1)]
-        return _book("book-odd-numbered", "Wheels of the Coast Line", 4, chapters)
-    chapters = [name for name in names if name != "1855"]
-    return _book("book-odd-unnumbered", "Wheels of the Coast Line", 5, chapters)
 
 
 def _judgment_of_numbered_paragraphs() -> WrittenDocument:

@@ -8,10 +8,19 @@ from textwrap import wrap
 from typing import Any
 from xml.sax.saxutils import escape
 
-from benchmarks.written.documents import Part, WrittenDocument
+from benchmarks.written.documents import WrittenDocument
 
 _NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _TITLE, _HEADING, _BODY = 18.0, 13.0, 11.0  # points
+_PDF_STYLES = {  # font and size of a heading's style, or of a part's role
+    "title": ("Times-Bold", _TITLE),
+    "bold": ("Times-Bold", _HEADING),
+    "capitals": ("Times-Roman", _BODY),
+    "italic": ("Times-Italic", _BODY),
+    "label": ("Times-Bold", _HEADING),
+    "item": ("Times-Bold", _BODY),
+    "text": ("Times-Roman", _BODY),
+}
 
 
 def save_txt(document: WrittenDocument, path: Path) -> None:
@@ -24,22 +33,18 @@ def save_txt(document: WrittenDocument, path: Path) -> None:
 
 def save_docx(document: WrittenDocument, path: Path) -> None:
     """A DOCX without heading styles: headings are bold, or as large as the title."""
-    title = _paragraph(document.title, '<w:pStyle w:val="Title"/>', "")
-    body = title + "".join(_docx_part(part) for part in document.parts)
+    runs = {"bold": "<w:b/>", "italic": "<w:i/>"}
+    body = _paragraph(document.title, title=True)
+    for part in document.parts:
+        style = part.style if part.role == "heading" else "bold" if part.role == "item" else ""
+        body += _paragraph(part.text, runs.get(style, ""), title=style == "title")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
         content = f'<w:document xmlns:w="{_NAMESPACE}"><w:body>{body}</w:body></w:document>'
         package.writestr("word/document.xml", content)
 
 
-def _docx_part(part: Part) -> str:
-    if part.role != "heading":
-        return _paragraph(part.text, "", "<w:b/>" if part.role == "item" else "")
-    if part.style == "title":
-        return _paragraph(part.text, '<w:pStyle w:val="Title"/>', "")
-    return _paragraph(part.text, "", {"bold": "<w:b/>", "capitals": "", "italic": "<w:i/>"}[part.style])
-
-
-def _paragraph(text: str, style: str, run: str) -> str:
+def _paragraph(text: str, run: str = "", title: bool = False) -> str:
+    style = '<w:pStyle w:val="Title"/>' if title else ""
     return f"<w:p><w:pPr>{style}</w:pPr><w:r><w:rPr>{run}</w:rPr><w:t>{escape(text)}</w:t></w:r></w:p>"
 
 
@@ -54,22 +59,9 @@ def save_pdf(document: WrittenDocument, path: Path) -> None:
         gap = 0.0 if part.close else 0.8
         if part.role == "heading" and part.style == "title":
             pdf.new_page()
-        font, size = _pdf_style(part)
-        pdf.paragraph(part.text, font, size, gap)
+        style = part.style if part.role == "heading" else part.role
+        pdf.paragraph(part.text, *_PDF_STYLES[style], gap)
     pdf.save(path)
-
-
-def _pdf_style(part: Part) -> tuple[str, float]:
-    if part.role == "label":
-        return "Times-Bold", _HEADING
-    if part.role == "heading":
-        styles = {
-            "capitals": ("Times-Roman", _BODY),
-            "italic": ("Times-Italic", _BODY),
-            "bold": ("Times-Bold", _HEADING),
-        }
-        return styles.get(part.style, ("Times-Bold", _TITLE))
-    return ("Times-Bold" if part.role == "item" else "Times-Roman"), _BODY
 
 
 FORMATS: dict[str, Callable[[WrittenDocument, Path], None]] = {"txt": save_txt, "docx": save_docx, "pdf": save_pdf}

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 DPI = 150
 
@@ -16,6 +15,7 @@ def save_scan(
     The pages are turned by up to `degrees` either way; `noise` is its standard deviation, in shades of 256.
     """
     import pypdfium2 as pdfium
+    from scipy.ndimage import rotate
 
     random = np.random.default_rng(seed)
     with pdfium.PdfDocument(source) as original:
@@ -24,7 +24,10 @@ def save_scan(
             page = original[number]
             shades = page.render(scale=DPI / 72, grayscale=True).to_numpy()
             width, height = page.get_size()
-            shades = worn(np.asarray(shades).reshape(shades.shape[:2]), random, degrees, noise)
+            flat = np.asarray(shades).reshape(shades.shape[:2]).astype(np.float32)
+            turned = rotate(flat, random.uniform(-degrees, degrees), reshape=False, order=1, cval=255.0)
+            grainy = turned * 0.92 + random.normal(0, noise, turned.shape)
+            shades = grainy.clip(0, 255).astype(np.uint8)
             image = pdfium.PdfImage.new(scan)
             bitmap = pdfium.PdfBitmap.new_native(shades.shape[1], shades.shape[0], pdfium.raw.FPDFBitmap_Gray)
             np.asarray(bitmap.to_numpy()).reshape(shades.shape)[:] = shades
@@ -35,14 +38,3 @@ def save_scan(
             sheet.gen_content()
         scan.save(target)
         scan.close()
-
-
-def worn(
-    shades: npt.NDArray[np.uint8], random: np.random.Generator, degrees: float, noise: float
-) -> npt.NDArray[np.uint8]:
-    """A page (height, width) as a scanner gives it."""
-    from scipy.ndimage import rotate
-
-    turned = rotate(shades.astype(np.float32), random.uniform(-degrees, degrees), reshape=False, order=1, cval=255.0)
-    grainy = turned * 0.92 + random.normal(0, noise, turned.shape)
-    return np.asarray(grainy.clip(0, 255), dtype=np.uint8)

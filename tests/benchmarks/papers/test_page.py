@@ -1,6 +1,7 @@
 """docs/benchmarks.md and docs/results are made from what evaluations wrote alone."""
 
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,12 +42,16 @@ def read_pages(docs: Path) -> dict[str, str]:
     return {file.relative_to(docs).as_posix(): file.read_text(encoding="utf-8") for file in files}
 
 
+def stored_provenance(out: Path) -> list[dict]:
+    return json.loads(lzma.decompress((out / "kept" / "about.json.xz").read_bytes()))
+
+
 def test_every_set_has_a_page_with_every_row_and_provenance_is_in_json_alone(pages_of, make_data, tmp_path) -> None:
     out = tmp_path / "out"
     evaluate([make_data(qrels=QRELS, name=name) for name in ("one", "two")], [], out=out, fidelity=1)
     (about,) = json.loads((out / "about.json").read_text(encoding="utf-8"))
     pages = pages_of(out)
-    (kept,) = json.loads((out / "kept" / "about.json").read_text(encoding="utf-8"))
+    (kept,) = stored_provenance(out)
     assert list(pages) == ["benchmarks.md", "results/one.md", "results/two.md"]
     assert about["command"] == "longmatch evaluate --data one two --split test --fidelity 1 --out out"
     assert kept["command"] == about["command"] and kept["machine"] == about["machine"]
@@ -74,7 +79,9 @@ def test_evaluations_of_different_commits_are_each_named(pages_of, make_data: Ma
     run.write_text(json.dumps(found), encoding="utf-8")
     evaluate([out.parent / "data" / "tiny"], ["sdr-plain"], out=out, limit_queries=1)
     pages_of(out)
-    kept = {entry["command"]: entry for entry in json.loads((out / "kept" / "about.json").read_text(encoding="utf-8"))}
+    kept = {
+        entry["command"]: entry for entry in json.loads(lzma.decompress((out / "kept" / "about.json.xz").read_bytes()))
+    }
     assert kept["longmatch evaluate --data tiny --models bm25"]["commit"] == "0123456789ab"
     newer = kept["longmatch evaluate --data tiny --models sdr-plain --split test --limit-queries 1 --out out"]
     assert newer["weights"][0]["name"] == "all-MiniLM-L6-v2"

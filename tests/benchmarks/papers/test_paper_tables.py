@@ -1,7 +1,7 @@
 """The rows of the papers' tables and figures are among the stored results."""
 
 import pytest
-from benchmarks.papers.colde_robustness import study_points
+from benchmarks.papers.figures import study_points
 from benchmarks.papers.stored_results import ResultGroup, StoredResults
 
 from longmatch.lab.evaluation.measures import parse

@@ -73,7 +73,7 @@ def test_a_row_measured_wrongly_can_be_dropped_and_the_others_are_tested_without
     made = {"command": "a", "commit": "a", "code": "x", "machine": "m", "versions": {}}
     runs = [changed(one, made=made) for one in (run("bm25"), run("colde", 1), run("tfidf"))]
     stored.merge(save(tmp_path / "a", *runs))
-    stored.drop(["other/*", "set/col*"])
+    stored.merge(drop=["other/*", "set/col*"])
     fresh = StoredResults({}, [])
     fresh.merge(save(tmp_path / "b", runs[0], runs[2]))
     assert stored.groups["set.test"].rows == fresh.groups["set.test"].rows

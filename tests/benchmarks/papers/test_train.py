@@ -1,6 +1,7 @@
 """The queue that trains and measures what docs/benchmarks.md holds."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.training.train import find_recipe
 from longmatch.models.registry import find_model
-from tests.benchmarks.papers.noting import Note, SharedMemory
+from tests.benchmarks.papers.noting import note, share_memory
 
 LABELS = [("test", "boats", "ships", 1), ("test", "boats", "stars", 0)]
 
@@ -23,7 +24,7 @@ LABELS = [("test", "boats", "ships", 1), ("test", "boats", "stars", 0)]
 def test_work_waits_for_what_it_needs_and_a_failure_stops_only_what_needs_it(tmp_path, capsys) -> None:
     file, log = tmp_path / "notes", tmp_path / "logs" / "log"
     needs = {"last": ("second",), "second": ("first",), "first": (), "bad": (), "lost": ("bad",)}
-    found = [QueuedJob(name, Note(name, file), log, wanted) for name, wanted in needs.items()]
+    found = [QueuedJob(name, partial(note, name, file), log, wanted) for name, wanted in needs.items()]
     assert run_all(found, at_a_time=2, cores=1) == 2
     ran = file.read_text().split()
     assert sorted(ran) == ["bad", "first", "last", "second"]
@@ -38,7 +39,7 @@ def test_work_waits_for_what_it_needs_and_a_failure_stops_only_what_needs_it(tmp
 def test_work_that_finds_too_little_memory_beside_others_is_done_when_fewer_run(tmp_path, capsys) -> None:
     folder, log = tmp_path / "running", tmp_path / "log"
     folder.mkdir()
-    jobs = [QueuedJob(name, SharedMemory(name, folder, room=1), log) for name in ("a", "b", "c")]
+    jobs = [QueuedJob(name, partial(share_memory, name, folder, room=1), log) for name in ("a", "b", "c")]
     assert run_all(jobs, at_a_time=3, cores=1) == 0
     told = capsys.readouterr().out
     assert "found too little GPU memory" in told and told.count("is done") == 3
@@ -47,7 +48,10 @@ def test_work_that_finds_too_little_memory_beside_others_is_done_when_fewer_run(
 def test_work_that_finds_too_little_memory_alone_fails(tmp_path) -> None:
     folder = tmp_path / "running"
     folder.mkdir()
-    assert run_all([QueuedJob("a", SharedMemory("a", folder, room=0), tmp_path / "log")], at_a_time=3, cores=1) == 1
+    assert (
+        run_all([QueuedJob("a", partial(share_memory, "a", folder, room=0), tmp_path / "log")], at_a_time=3, cores=1)
+        == 1
+    )
 
 
 def test_a_row_is_trained_after_those_it_needs_and_measured_after_it_is_trained(
@@ -60,9 +64,9 @@ def test_a_row_is_trained_after_those_it_needs_and_measured_after_it_is_trained(
     assert next(iter(found)) == "tiny: untrained"
     pretrained = ["pretrain/smith-pretrain-wp-1", "pretrain/smith-pretrain-wp-2"]
     assert [name for name in found if name.startswith("pretrain/")] == pretrained
-    assert [found[name].work.settings["seed"] for name in pretrained] == [1, 2]
+    assert [found[name].work.keywords["seed"] for name in pretrained] == [1, 2]
     assert found["tiny/smith-wp-2"].needs == ("pretrain/smith-pretrain-wp-2",)
-    assert found["tiny/smith-wp-2"].work.settings["pretrained"] == str(tmp_path / "out/pretrain/smith-pretrain-wp-2")
+    assert found["tiny/smith-wp-2"].work.keywords["pretrained"] == str(tmp_path / "out/pretrain/smith-pretrain-wp-2")
     assert found["tiny/sst-adaptive-soft-2"].needs == ("tiny/sst-clusters-2",)
     assert found["tiny/colde-1: measured"].needs == ("tiny/colde-1", "tiny: untrained")
     assert "tiny/sst-clusters-1: measured" not in found
@@ -76,7 +80,7 @@ def test_what_needs_no_training_begins_before_what_is_trained_and_may_be_little(
     plan = BenchmarkPlan(*asked, also=["tiny/lda"], untrained=["bm25", "first"])
     found = {job.name: job for job in plan.jobs()}
     assert list(found)[:2] == ["tiny: untrained", "tiny/lda"]
-    assert found["tiny: untrained"].work.models == ("bm25", "first")
+    assert found["tiny: untrained"].work.args == (["bm25", "first"],)
     assert plan.models("tiny")[:4] == ["bm25", "first", "lda", str(tmp_path / "out/tiny/colde-1")]
     assert plan.models("tiny")[4] == f"colde-sections@{tmp_path / 'out/tiny/colde-1'}"
 
@@ -86,11 +90,11 @@ def test_the_rows_of_sdr_have_the_papers_values_unless_others_are_asked_for(make
     rows = ["sdr", "sdr-paper", "sdr-no-contrast"]
     plan = BenchmarkPlan(data.parent, tmp_path / "out", ["tiny"], rows, [1], {"sdr-paper.pairs": "256"}, tmp_path / "r")
     found = {job.name: job.work for job in plan.jobs()}
-    settings = {row: found[f"tiny/{row}-1"].settings for row in rows}
+    settings = {row: found[f"tiny/{row}-1"].keywords for row in rows}
     assert "preset" not in settings["sdr"]
     assert settings["sdr-paper"]["preset"] == "paper" and settings["sdr-paper"]["pairs"] == "256"
     assert settings["sdr-no-contrast"]["contrastive"] is False and "pairs" not in settings["sdr-no-contrast"]
-    assert f"first@{tmp_path / 'out/tiny/sdr-paper-1'}" in found["tiny/sdr-paper-1: measured"].models
+    assert f"first@{tmp_path / 'out/tiny/sdr-paper-1'}" in found["tiny/sdr-paper-1: measured"].args[0]
 
 
 def test_a_setting_that_fits_no_row_is_refused() -> None:
@@ -136,7 +140,7 @@ def test_a_row_is_trained_from_every_start_and_one_without_a_backbone_once(make_
     data = make_data(pairs=LABELS, name="tiny")
     asked = data.parent, tmp_path / "out", ["tiny"], ["colde", "smith-short"], [1], {}
     plan = BenchmarkPlan(*asked, starts=["all-MiniLM-L6-v2", "/models/raw-lm"])
-    found = {job.name: job.work.settings.get("backbone") for job in plan.jobs()}
+    found = {job.name: job.work.keywords.get("backbone") for job in plan.jobs()}
     assert found == {
         "tiny/colde-1": None,
         "tiny/smith-short-1": "all-MiniLM-L6-v2",
@@ -149,8 +153,8 @@ def test_a_set_of_near_pairs_is_trained_and_measured_by_its_label_file(make_data
     (data / "pairs-near.tsv").write_bytes((data / "pairs.tsv").read_bytes())
     plan = BenchmarkPlan(data.parent, tmp_path / "out", ["tiny-near"], ["cross"], [1], {}, tmp_path / "rows")
     jobs = {job.name: job.work for job in plan.jobs()}
-    assert jobs["tiny-near/cross-1"].data == data / "pairs-near.tsv"
-    assert jobs["tiny-near/cross-1: measured"].evaluation.folders == [data / "pairs-near.tsv"]
+    assert jobs["tiny-near/cross-1"].args[1] == data / "pairs-near.tsv"
+    assert jobs["tiny-near/cross-1: measured"].func.__self__.folders == [data / "pairs-near.tsv"]
 
 
 def test_smith_reads_the_prepared_minilm_where_there_is_one(make_data, tmp_path) -> None:
@@ -159,7 +163,7 @@ def test_smith_reads_the_prepared_minilm_where_there_is_one(make_data, tmp_path)
     prepared.mkdir(parents=True)
     rows = ["smith-mean-np", "smith-minilm", "smith-mean-wp"]
     plan = BenchmarkPlan(data, tmp_path / "out", ["tiny"], rows, [1], {})
-    settings = {job.name: job.work.settings for job in plan.jobs()}
+    settings = {job.name: job.work.keywords for job in plan.jobs()}
     assert settings["tiny/smith-mean-np-1"]["tokenizer"] == str(prepared)
     assert settings["pretrain/smith-pretrain-wp-1"]["tokenizer"] == str(prepared)
     assert settings["tiny/smith-minilm-1"]["backbone"] == str(prepared)

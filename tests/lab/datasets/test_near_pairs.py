@@ -63,7 +63,7 @@ def test_near_pairs_are_a_set_that_training_and_evaluation_know_by_one_name(fold
     path = write_near_pairs(folder, depth=DEPTH)
     near = DataFolder(path)
     (source,) = find_sources([path])
-    assert (near.name, near.documents_name, source.name, source.documents) == ("subjects-near", "subjects") * 2
+    assert (near.name, near.path.name, source.name, source.documents) == ("subjects-near", "subjects") * 2
     assert source.labels == (path,)
     assert find_set(folder.path.parent, "subjects-near") == path
     assert find_set(folder.path.parent, "subjects") == folder.path

@@ -99,7 +99,7 @@ def test_evaluation_reads_the_tokens_that_training_has_made(
     lines = [f'{{"id": "{n}", "text": "Essay {n} is about rain. It rained."}}\n' for n in range(3)]
     (folder / "documents.jsonl").write_text("".join([*lines[:2], '{"id": "blank", "text": ""}\n', lines[2]]))
     training = TrainingData.open(folder, wordpiece, tmp_path / "cache").tokens
-    monkeypatch.setattr(store, "read_rows", lambda *_: pytest.fail("the documents were read again"))
+    monkeypatch.setattr(store, "read_documents", lambda *_: pytest.fail("the documents were read again"))
     corpus = Corpus(DataFolder(folder))
     (stored,) = LayerStore.of(tmp_path / "cache", corpus.source).build([TokenLayer(wordpiece)])
     assert corpus.ids == ("0", "1", "blank", "2") and list(stored.unhandled) == [2]

@@ -55,11 +55,6 @@ class DataFolder:
         """The set's name in tables: the folder's name, or acl-near for acl/pairs-near.tsv."""
         return set_name(self.place)
 
-    @property
-    def documents_name(self) -> str:
-        """The folder's name: sets that differ in their pairs alone share what is computed from the documents."""
-        return self.path.resolve().name
-
     def documents(self) -> Iterator[Document]:
         """The documents with sections, paragraphs and sentences, one at a time."""
         from longmatch.documents.jsonl import iterate_jsonl
@@ -123,8 +118,7 @@ class DataFolder:
 
     @cached_property
     def _pairs(self) -> tuple[Pair, ...]:
-        rows = self._rows(self._pairs_file, PAIR_COLUMNS)
-        return tuple(Pair(split, a, b, number) for split, a, b, number in self._typed(self._pairs_file, rows, (0, 1)))
+        return tuple(Pair(*row) for row in self._typed(self._pairs_file, PAIR_COLUMNS, (0, 1)))
 
     @property
     def _pairs_file(self) -> str:
@@ -132,8 +126,7 @@ class DataFolder:
 
     @cached_property
     def _judgements(self) -> tuple[Judgement, ...]:
-        rows = self._rows("qrels.tsv", QREL_COLUMNS)
-        return tuple(Judgement(split, a, b, number) for split, a, b, number in self._typed("qrels.tsv", rows, None))
+        return tuple(Judgement(*row) for row in self._typed("qrels.tsv", QREL_COLUMNS, None))
 
     @cached_property
     def _candidates(self) -> tuple[str, ...]:
@@ -151,11 +144,11 @@ class DataFolder:
         return read_table(path, columns) if name in self.label_files and path.is_file() else []
 
     def _typed(
-        self, name: str, rows: list[list[str]], allowed: tuple[int, ...] | None
+        self, name: str, columns: tuple[str, ...], allowed: tuple[int, ...] | None
     ) -> Iterator[tuple[Split, str, str, int]]:
         """The rows with validated split and number; `allowed` lists the valid numbers, None allows any from 0 up."""
         split_of: dict[str, Split] = {split: split for split in SPLITS}
-        for split, first, second, number in rows:
+        for split, first, second, number in self._rows(name, columns):
             if split not in split_of:
                 raise ReadError(self.path / name, f"has a split {split!r}", f"It is one of {', '.join(SPLITS)}.")
             value = int(number) if number.isascii() and number.isdigit() else -1

@@ -38,19 +38,11 @@ def corpus_halves(folder: DataFolder, seed: int = 0) -> Iterator[Pair]:
     for split in ("validation", "test"):
         ids = sorted({id for pair in folder.pairs(split) for id in (pair.source, pair.target)})
         for id in ids:
-            others = [other for other in ids if _topic(other) != _topic(id)]
+            others = [other for other in ids if other.partition("_")[0] != id.partition("_")[0]]
             Random(f"{seed}:{id}").shuffle(others)
             for same in (True, False):
-                partners = [other for other in others if (_half(other) == _half(id)) == same]
+                partners = [other for other in others if (other.endswith(ADDED) == id.endswith(ADDED)) == same]
                 yield from (Pair(split, id, partner, int(same)) for partner in partners[:PARTNERS])
-
-
-def _topic(id: str) -> str:
-    return id.partition("_")[0]
-
-
-def _half(id: str) -> bool:
-    return id.endswith(ADDED)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -23,7 +23,7 @@ from longmatch.lab.datasets.collection import PAIR_COLUMNS, DataFolder
 from longmatch.lab.datasets.records import Pair
 from longmatch.lab.datasets.splits import DEFAULT, SplitRule
 from longmatch.lab.datasets.writer import write_table
-from longmatch.lexical.terms import Counts, terms_of
+from longmatch.lexical.terms import terms_of
 from longmatch.lexical.weights import Frequencies, TermMatrix, bm25, bm25_query
 
 NEAR = "-near"  # suffix of the name of a set with near pairs
@@ -52,8 +52,19 @@ def near_pairs(folder: DataFolder, rule: SplitRule, depth: int = BEST, seed: int
     for pair in folder.pairs():
         if pair.label:
             matches.setdefault(pair.source, []).append(pair)
-    related = _related(folder)
-    for source, best in _rankings(folder, sorted(matches)):
+    related: dict[str, set[str]] = {}  # the documents that any label relates to a document, in either direction
+    labelled = [(p.source, p.target) for p in folder.pairs() if p.label]
+    for a, b in [*labelled, *((j.query, j.document) for j in folder.judgements() if j.grade)]:
+        related.setdefault(a, set()).add(b)
+        related.setdefault(b, set()).add(a)
+    counts = {document.id: terms_of(document, split=words_of).words.counts for document in folder.documents()}
+    ids = np.array(sorted(counts))
+    of_ids = [counts[id] for id in ids.tolist()]
+    frequencies, mean_length = Frequencies.of(of_ids), float(np.mean([each.counts.sum() for each in of_ids]))
+    matrix = TermMatrix.of([bm25(document, frequencies, mean_length) for document in of_ids])
+    for source in sorted(matches):
+        order = np.argsort(-matrix.scores(bm25_query(counts[source])), kind="stable")  # ties break by id
+        best = [id for id in ids[order].tolist() if id != source]
         near = best[:depth]
         Random(f"{seed}:{source}").shuffle(near)
         strangers = [id for id in [*near, *best[depth:]] if id not in related.get(source, set())]
@@ -64,31 +75,6 @@ def near_pairs(folder: DataFolder, rule: SplitRule, depth: int = BEST, seed: int
             if nearest is not None:
                 strangers.remove(nearest)
                 yield Pair(match.split, source, nearest, 0)
-
-
-def _related(folder: DataFolder) -> dict[str, set[str]]:
-    """The documents that any label relates to a document, in either direction."""
-    related: dict[str, set[str]] = {}
-    labelled = [(p.source, p.target) for p in folder.pairs() if p.label]
-    for a, b in [*labelled, *((j.query, j.document) for j in folder.judgements() if j.grade)]:
-        related.setdefault(a, set()).add(b)
-        related.setdefault(b, set()).add(a)
-    return related
-
-
-def _rankings(folder: DataFolder, sources: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """All other documents for each source, BM25's best first; ties break by id."""
-    counts = {document.id: terms_of(document, split=words_of).words.counts for document in folder.documents()}
-    ids = np.array(sorted(counts))
-    matrix = _weigh([counts[id] for id in ids.tolist()])
-    for source in sources:
-        scores = matrix.scores(bm25_query(counts[source]))
-        yield source, [id for id in ids[np.argsort(-scores, kind="stable")].tolist() if id != source]
-
-
-def _weigh(counts: Sequence[Counts]) -> TermMatrix:
-    frequencies, mean_length = Frequencies.of(counts), float(np.mean([c.counts.sum() for c in counts]))
-    return TermMatrix.of([bm25(document, frequencies, mean_length) for document in counts])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -15,20 +15,15 @@ ORIGIN = "prepared.json"
 
 def documents_digest(file: Path) -> str:
     """The sha256 of a documents file; of a prepared one, that of the file it was made from."""
-    if is_prepared(file):
+    if file.with_name(ORIGIN).is_file():
         return str(json.loads(file.with_name(ORIGIN).read_text(encoding="utf-8"))["documents"])
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def is_prepared(file: Path) -> bool:
-    """Whether a documents file belongs to a prepared set."""
-    return file.with_name(ORIGIN).is_file()
-
-
 def require_text(file: Path) -> None:
     """Raise an error if the documents were prepared: their text is not there."""
-    if is_prepared(file):
+    if file.with_name(ORIGIN).is_file():
         raise LongmatchError(
             f"{file.parent} holds tokens without text, and not those needed here. "
             "Name models that read tokens, and prepare the set again if the code or the tokenizer has changed."

@@ -51,7 +51,11 @@ def unpack(archive: Path, folder: Path, limits: Limits | None = None) -> None:
     written = 0
     try:
         for count, (name, stream) in enumerate(_members(archive), 1):
-            target = folder / _safe_name(archive, name)
+            place = PurePosixPath(name)
+            leaves = place.is_absolute() or ".." in place.parts or re.match(r"[A-Za-z]:", name)
+            if leaves or "\\" in name or "\0" in name:
+                raise _refuse(archive, f"holds a file that would land outside the folder ({name})")
+            target = folder / place
             if count > limits.files:
                 raise _refuse(archive, f"holds more than {limits.files:,} files")
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -83,13 +87,6 @@ def _members(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
             if content is None:
                 raise _refuse(archive, f"holds a link or a device ({member.name})")
             yield member.name, content
-
-
-def _safe_name(archive: Path, name: str) -> PurePosixPath:
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or re.match(r"[A-Za-z]:", name):
-        raise _refuse(archive, f"holds a file that would land outside the folder ({name})")
-    return path
 
 
 def _refuse(archive: Path, problem: str) -> ReadError:

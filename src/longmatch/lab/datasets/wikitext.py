@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from xml.etree.ElementTree import Element
 
 from longmatch.lab.datasets.records import Part, open_binary, report
 from longmatch.lab.datasets.safe_xml import iterate_elements
@@ -115,18 +114,13 @@ def _resolve_links(text: str) -> str:
             stack.append([])
         elif token == "]]":
             if len(stack) > 1:
-                inner = "".join(stack.pop())
-                stack[-1].append(_link_label(inner))
+                target, bar, label = "".join(stack.pop()).partition("|")
+                if re.match(r"\s*[A-Za-z_-]{2,20}:\S", target):  # File:, Category:, de:; titles have a space there
+                    continue
+                stack[-1].append(label.rpartition("|")[2] if bar else target.lstrip(":"))
         else:
             stack[-1].append(token)
     return "".join("".join(tokens) for tokens in stack)
-
-
-def _link_label(inner: str) -> str:
-    target, bar, label = inner.partition("|")
-    if re.match(r"\s*[A-Za-z_-]{2,20}:\S", target):  # File:, Category:, de:; a title with a colon has a space after it
-        return ""
-    return label.rpartition("|")[2] if bar else target.lstrip(":")
 
 
 def wikitext_parts(wikitext: str) -> tuple[Part, ...]:
@@ -170,13 +164,9 @@ def iterate_pages(dumps: list[Path]) -> Iterator[Page]:
                     count += 1
                     if count % 1000 == 0:
                         report("pages read", count)
-                    yield _page(element)
-
-
-def _page(element: Element) -> Page:
-    redirect = element.find("redirect")
-    target = redirect.get("title", "") if redirect is not None else ""
-    return Page(element.findtext("title", ""), element.findtext("revision/text") or "", target)
+                    redirect = element.find("redirect")
+                    target = redirect.get("title", "") if redirect is not None else ""
+                    yield Page(element.findtext("title", ""), element.findtext("revision/text") or "", target)
 
 
 def page_id(title: str) -> str:

@@ -72,7 +72,7 @@ class CollectionWriter:
         if record.id in self.ids:
             return False
         if not record.words:
-            self.skip()
+            self.unreadable += 1
             return False
         self._documents.write(record.line() + "\n")
         self.ids.add(record.id)
@@ -120,15 +120,9 @@ class CollectionWriter:
         if self.out.exists():
             self.out.rmdir()
         self._partial.rename(self.out)
-        return Summary(
-            path=self.out,
-            documents=len(known),
-            pairs=len(pairs),
-            judgements=len(judgements),
-            queries=len({j.query for j in judgements}),
-            unreadable=self.unreadable,
-            dropped=len(self._pairs) - len(pairs) + len(self._judgements) - len(judgements),
-        )
+        queries = len({judgement.query for judgement in judgements})
+        dropped = len(self._pairs) - len(pairs) + len(self._judgements) - len(judgements)
+        return Summary(self.out, len(known), len(pairs), len(judgements), queries, self.unreadable, dropped)
 
 
 def write_table(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:

@@ -4,7 +4,7 @@ Their sections can be shuffled, for CoLDE's study of perturbed texts (section 4.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -45,10 +45,7 @@ class Corpus:
     @property
     def name(self) -> str:
         """The set's name in tables."""
-        return self._suffixed(self.folder.name)
-
-    def _suffixed(self, name: str) -> str:
-        return name + ("" if self.shuffle is None else SHUFFLED)
+        return self.folder.name + ("" if self.shuffle is None else SHUFFLED)
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
@@ -71,7 +68,8 @@ class Corpus:
     @property
     def source(self) -> DocumentSource["_Line"]:
         """The documents for a store of what is derived from them."""
-        return DocumentSource(self._suffixed(self.folder.documents_name), self.fingerprint, self._lines, _read)
+        name = self.folder.path.resolve().name  # sets that differ in their pairs alone share what is computed
+        return DocumentSource(name + ("" if self.shuffle is None else SHUFFLED), self.fingerprint, self._lines, _read)
 
     def words(self, ids: Iterable[str]) -> dict[str, int]:
         """The lengths of these documents in words (for Chinese and Japanese: in characters)."""
@@ -128,30 +126,15 @@ def shuffle_sections(document: Document, seed: int) -> Document:
     """
     order = list(document.sections)
     random.Random(f"{seed} {document.id}").shuffle(order)
-    return replace(
-        document,
-        text=_joined(document.text, order),
-        plain=_joined(document.plain, order) if document.plain else "",
-        sections=tuple(_laid_out(order)),
-    )
-
-
-def _joined(text: str, order: Sequence[Section]) -> str:
-    return GAP.join(section.of(text) for section in order)
-
-
-def _laid_out(order: Sequence[Section]) -> list[Section]:
-    """The sections one after another, from the start of the text."""
     sections: list[Section] = []
-    start = 0
+    start = 0  # of the next section: they follow each other from the start of the text
     for section in order:
         shift = start - section.start
-        paragraphs = tuple(_shifted(paragraph, shift) for paragraph in section.paragraphs)
-        sections.append(replace(section, start=start, end=section.end + shift, paragraphs=paragraphs))
+        paragraphs: list[Paragraph] = []
+        for p in section.paragraphs:
+            sentences = tuple(replace(s, start=s.start + shift, end=s.end + shift) for s in p.sentences)
+            paragraphs.append(replace(p, start=p.start + shift, end=p.end + shift, sentences=sentences))
+        sections.append(replace(section, start=start, end=section.end + shift, paragraphs=tuple(paragraphs)))
         start = sections[-1].end + len(GAP)
-    return sections
-
-
-def _shifted(paragraph: Paragraph, shift: int) -> Paragraph:
-    sentences = tuple(replace(s, start=s.start + shift, end=s.end + shift) for s in paragraph.sentences)
-    return replace(paragraph, start=paragraph.start + shift, end=paragraph.end + shift, sentences=sentences)
+    text, plain = (GAP.join(section.of(whole) for section in order) for whole in (document.text, document.plain))
+    return replace(document, text=text, plain=plain if document.plain else "", sections=tuple(sections))

@@ -202,7 +202,9 @@ class Evaluation:
     @property
     def command(self) -> str:
         """The equivalent command; data folders by name, other paths in portable form."""
-        words = ["longmatch", "evaluate", "--data", *map(_shown, self.folders)]
+        words = ["longmatch", "evaluate", "--data"]
+        for folder in (folder.resolve() for folder in self.folders):
+            words.append(f"{folder.parent.name}/{folder.name}" if folder.suffix == ".tsv" else folder.name)
         words += ["--models", ",".join(map(portable_source, self.models))] if self.models else []
         options = {
             "--split": self.split,
@@ -269,9 +271,3 @@ class Evaluation:
 
     def _show_progress(self, what: str, total: int | None) -> AbstractContextManager[Progress]:
         return self.show_progress(what, total) if self.show_progress else nullcontext(lambda steps: None)
-
-
-def _shown(folder: Path) -> str:
-    """A data folder by its name, a label file with that of its folder."""
-    resolved = folder.resolve()
-    return f"{resolved.parent.name}/{resolved.name}" if resolved.suffix == ".tsv" else resolved.name

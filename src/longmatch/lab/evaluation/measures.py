@@ -7,7 +7,7 @@ a bootstrap is one call and not a loop over samples.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -86,11 +86,8 @@ class RankingMeasure(ABC):
     @property
     def name(self) -> str:
         """Its name in tables: `nDCG@10`."""
-        return self._label if self.cutoff is None else f"{self._label}@{self.cutoff}"
-
-    @property
-    def _label(self) -> str:
-        return type(self).__name__
+        label = type(self).__name__
+        return label if self.cutoff is None else f"{label}@{self.cutoff}"
 
     @abstractmethod
     def of(self, result: QueryResult) -> float:
@@ -130,15 +127,11 @@ class MRR(RankingMeasure):
         return float(1 / ranks[0]) if len(ranks) else 0.0
 
 
-class MrrReleased(RankingMeasure):
+class mrr_released(RankingMeasure):
     """MRR as SDR's released code counts it: ranks 1 and 2 both give 1.0, rank r gives 1 / (r - 1).
 
     Only for comparing with the published tables.
     """
-
-    @property
-    def _label(self) -> str:
-        return "mrr_released"
 
     def of(self, result: QueryResult) -> float:
         """1 / max(1, rank - 1), 0 if none is found."""
@@ -154,24 +147,16 @@ class MPR(RankingMeasure):
         return float((1 - (self._inside(result) - 1) / max(1, result.ranked)).sum() / len(result.ideal))
 
 
-class Recall(RankingMeasure):
+class recall(RankingMeasure):
     """The share of the relevant documents found (in the top k)."""
-
-    @property
-    def _label(self) -> str:
-        return "recall"
 
     def of(self, result: QueryResult) -> float:
         """Found over relevant."""
         return len(self._inside(result)) / len(result.ideal)
 
 
-class HR(Recall):
+class HR(recall):
     """SDR's hit ratio: the share of the relevant documents in the top k. Equals recall@k."""
-
-    @property
-    def _label(self) -> str:
-        return "HR"
 
 
 class MAP(RankingMeasure):
@@ -222,15 +207,13 @@ class PairPredictions:
     def cumulative_counts(self, weights: Floats) -> tuple[Floats, Floats]:
         """True and false positives at every step, starting from zero: (samples, steps + 1)."""
         ordered, labels = weights[:, self.order], self.labels[self.order]
-        true, false = (self._at_steps(ordered * kind) for kind in (labels, ~labels))
-        return true, false
-
-    def _at_steps(self, ordered: Floats) -> Floats:
-        """The sums up to every step, starting from zero."""
-        sums = np.zeros((len(ordered), ordered.shape[1] + 1), ordered.dtype)
-        np.cumsum(ordered, axis=1, out=sums[:, 1:])
         tied = len(self.steps) < ordered.shape[1]
-        return sums[:, np.append(0, self.steps + 1)] if tied else sums
+        counts = []
+        for kind in (labels, ~labels):
+            sums = np.zeros((len(ordered), ordered.shape[1] + 1), ordered.dtype)
+            np.cumsum(ordered * kind, axis=1, out=sums[:, 1:])
+            counts.append(sums[:, np.append(0, self.steps + 1)] if tied else sums)
+        return counts[0], counts[1]
 
     @property
     def confusion(self) -> tuple[Floats, Floats, Floats, Floats]:
@@ -357,22 +340,10 @@ def _over(part: Floats, whole: Floats) -> Floats:
 Measure = RankingMeasure | PairMeasure
 
 _RANKING: dict[str, type[RankingMeasure]] = {
-    "ndcg": nDCG,
-    "mrr": MRR,
-    "mrr_released": MrrReleased,
-    "mpr": MPR,
-    "hr": HR,
-    "map": MAP,
-    "recall": Recall,
+    kind.__name__.lower(): kind for kind in (nDCG, MRR, mrr_released, MPR, HR, MAP, recall)
 }
-_PAIRS: dict[str, Callable[[], PairMeasure]] = {
-    "accuracy": lambda: ThresholdMeasure("accuracy"),
-    "precision": lambda: ThresholdMeasure("precision"),
-    "recall": lambda: ThresholdMeasure("recall"),
-    "f1": lambda: ThresholdMeasure("F1"),
-    "average_precision": AveragePrecision,
-    "roc_auc": RocAuc,
-}
+_THRESHOLD = {kind.lower(): ThresholdMeasure(kind) for kind in ("accuracy", "precision", "recall", "F1")}
+_PAIRS: dict[str, PairMeasure] = {**_THRESHOLD, "average_precision": AveragePrecision(), "roc_auc": RocAuc()}
 
 
 def parse(name: str) -> Measure:
@@ -386,7 +357,7 @@ def parse(name: str) -> Measure:
     if at and kind in _RANKING and re.fullmatch(r"[1-9]\d{0,8}", cutoff):
         return _RANKING[kind](int(cutoff))
     if not at and kind in _PAIRS:
-        return _PAIRS[kind]()
+        return _PAIRS[kind]
     if not at and kind in _RANKING and kind != "hr":
         return _RANKING[kind]()
     known = ", ".join([*RANKING_DEFAULTS, *PAIR_DEFAULTS])

@@ -16,20 +16,9 @@ from longmatch.lab.evaluation.corpus import SHUFFLED
 from longmatch.models.loading import RECORD
 from longmatch.models.registry import models
 
-RUNTIME_SETTINGS = frozenset(  # how a training runs, not what it learns: no part of a model's name
-    (
-        "seed",
-        "tokens_at_once",
-        "precision",
-        "validate_every",
-        "validation_pairs",
-        "validation_documents",
-        "save_every",
-        "keep",
-        "workers",
-        "device",
-        "cache",
-    )
+RUNTIME_SETTINGS = (  # how a training runs, not what it learns: no part of a model's name
+    *("seed", "tokens_at_once", "precision", "validate_every", "validation_pairs", "validation_documents"),
+    *("save_every", "keep", "workers", "device", "cache"),
 )
 LEXICAL = ("tfidf", "phrases", "bm25")  # the line every evaluation begins with
 FORM = "Write MODEL:KEY=VALUE,VALUE, for example colde:documents=50,100,200 or colde:sections=2,3,4,5:epochs=1."
@@ -111,7 +100,8 @@ class ModelSpec:
         base = f"trained {model}" if declared and declared.rule else model
         words = [base if rule in ("", self.training.rule or model) else f"{rule} on {base}"]
         settings = dict(self.training.settings) | ({self.study.key: self.study.value} if self.study else {})
-        words += [f"{key}={_formatted(settings[key])}" for key in sorted(settings)]
+        for key, value in sorted(settings.items()):
+            words.append(f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}")
         trained_on = "+".join(self.training.data)
         if trained_on and data and trained_on != data.removesuffix(SHUFFLED):
             words.append(f"from {trained_on}")
@@ -203,10 +193,6 @@ def default_settings(model: str, preset: str | None = None) -> dict[str, Any]:
 
 def _field_defaults(kind: Any) -> dict[str, Any]:
     return {field.name: field.default for field in fields(kind)} if is_dataclass(kind) else {}
-
-
-def _formatted(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)

@@ -38,29 +38,25 @@ class PaperTable:
         first = next(iter(self.rows))
         if first not in found or len(found) == 1:
             return []
-        heads = [head for measure, name in self.columns.items() for head in (name, *self._p_head(measure))]
+        heads = [head for key, name in self.columns.items() for head in ([name, "p"] if key in self.tested else [name])]
         lines = [f"{self.title}, {data}:", "", markdown_line(["", *heads, "seeds"])]
         lines += ["|---|" + "---:|" * (len(heads) + 1)]
         comparer = Comparer()
         for label, row in found.items():
-            cells = [cell for measure in self.columns for cell in self._cells(comparer, found[first], row, measure)]
+            cells = []
+            for measure in self.columns:
+                cells.append(f"{100 * row.measures[measure]:.1f}" if measure in row.measures else "")
+                if measure in self.tested:
+                    both = row.can_be_tested(measure) and found[first].can_be_tested(measure)
+                    compares = both and label != first
+                    p = comparer.compare(row, found[first], parse(measure)).p if compares else None
+                    cells.append("" if p is None else rounded_p(p))
             lines.append(markdown_line([label, *cells, str(max(1, len(row.seeds)))]))
         return [*lines, ""]
 
     def starting_with(self, label: str) -> "PaperTable":
         """The same table with another row first, which the others are compared with."""
         return replace(self, rows={label: self.rows[label], **self.rows}) if label in self.rows else self
-
-    def _p_head(self, measure: str) -> list[str]:
-        return ["p"] if measure in self.tested else []
-
-    def _cells(self, comparer: Comparer, first: ResultRow, row: ResultRow, measure: str) -> list[str]:
-        value = f"{100 * row.measures[measure]:.1f}" if measure in row.measures else ""
-        if measure not in self.tested:
-            return [value]
-        if row is first or not (row.can_be_tested(measure) and first.can_be_tested(measure)):
-            return [value, ""]
-        return [value, rounded_p(comparer.compare(row, first, parse(measure)).p)]
 
 
 def pooled_row(runs: Sequence[ModelRun], label: str, names: Names) -> ResultRow | None:

@@ -7,7 +7,7 @@ that cannot be handled finds nothing. Both are counted, none is dropped.
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -124,42 +124,27 @@ def score_task(task: EvaluationTask, corpus: Corpus, scorer: Scorer, progress: P
     targets: dict[str, list[str]] = {}
     for pair in [*task.pairs, *task.validation]:
         targets.setdefault(pair.source, []).append(pair.target)
-    numbers = task.numbers(corpus)
+    numbers, number = task.numbers(corpus), corpus.number
     if isinstance(scorer, PairScorer):  # it scores only the pairs given, so rankings do not include them
-        pair_scores = _score_pairs(targets, corpus, scorer, progress)
-        numbers, targets = _numbers(corpus, sorted(task.qrels)), {}
-    for number, scores in scorer.scores(numbers):
-        id = corpus.ids[number]
+        asked = {number[source]: [number[other] for other in others] for source, others in targets.items()}
+        for source, found in scorer.of_pairs(asked):
+            id = corpus.ids[source]
+            pair_scores |= {(id, other): score for other, score in zip(targets[id], found, strict=True)}
+            if progress:
+                progress(1)
+        numbers, targets = [number[query] for query in sorted(task.qrels)], {}
+    for source, scores in scorer.scores(numbers):
+        id = corpus.ids[source]
         if scores is not None:
             if id in task.qrels:
                 outcome.answers[id] = rank_pool(corpus, id, task.qrels[id], scores)
-            pair_scores.update(
-                {(id, target): _nan_to_lowest(scores[corpus.number[target]]) for target in targets.get(id, ())}
-            )
+            pair_scores |= {(id, other): scores[number[other]] for other in targets.get(id, ())}
         if progress:
             progress(1)
+    pair_scores = {pair: -np.inf if np.isnan(score) else float(score) for pair, score in pair_scores.items()}
     outcome.pairs = [pair_scores.get((pair.source, pair.target), -np.inf) for pair in task.pairs]
     outcome.validation = [pair_scores.get((pair.source, pair.target), -np.inf) for pair in task.validation]
     return outcome
-
-
-def _score_pairs(
-    targets: Mapping[str, Sequence[str]],
-    corpus: Corpus,
-    scorer: PairScorer,
-    progress: Progress | None,
-) -> dict[tuple[str, str], float]:
-    """The scores of the pairs alone; `progress` counts sources."""
-    pair_scores: dict[tuple[str, str], float] = {}
-    numbers = {corpus.number[source]: _numbers(corpus, others) for source, others in targets.items()}
-    for number, scores in scorer.of_pairs(numbers):
-        id = corpus.ids[number]
-        pair_scores.update(
-            {(id, target): _nan_to_lowest(score) for target, score in zip(targets[id], scores, strict=True)}
-        )
-        if progress:
-            progress(1)
-    return pair_scores
 
 
 def rank_pool(corpus: Corpus, query: str, grades: Mapping[str, int], scores: Floats) -> QueryResult:
@@ -168,14 +153,6 @@ def rank_pool(corpus: Corpus, query: str, grades: Mapping[str, int], scores: Flo
     place = {int(number): i for i, number in enumerate(pool)}
     inside = [(place[corpus.number[id]], grade) for id, grade in grades.items() if corpus.number[id] in place]
     return find_ranks(scores[pool], corpus.order[pool], [p for p, _ in inside], [g for _, g in inside], grades)
-
-
-def _numbers(corpus: Corpus, ids: Sequence[str]) -> list[int]:
-    return [corpus.number[id] for id in ids]
-
-
-def _nan_to_lowest(score: Any) -> float:
-    return -np.inf if np.isnan(score) else float(score)
 
 
 def _labels(pairs: Sequence[Pair]) -> "np.typing.NDArray[np.bool_]":

@@ -34,8 +34,14 @@ def machine() -> str:
     """Processor, cores and GPU."""
     import torch
 
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    processor = next(named, platform.processor() or platform.machine())
     gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
-    return f"{_processor()}, {os.cpu_count()} cores{gpu}, {platform.system()}"
+    return f"{processor}, {os.cpu_count()} cores{gpu}, {platform.system()}"
 
 
 @cache
@@ -53,7 +59,7 @@ def versions() -> dict[str, str]:
 def weights(matcher: Matcher) -> dict[str, Any] | None:
     """A matcher's network: its name, digest, compute precision, and the 16-bit type its weights were rounded to."""
     from longmatch.encoders.backbone import Backbone
-    from longmatch.encoders.pretrained import locate
+    from longmatch.encoders.pretrained import DEFAULT_NAME, DEFAULT_PACKAGE, locate
     from longmatch.lab.store.digests import weights_digest
 
     backbone = getattr(matcher, "backbone", None)
@@ -62,19 +68,15 @@ def weights(matcher: Matcher) -> dict[str, Any] | None:
         return None
     place = Path(locate(backbone.name if isinstance(backbone, Backbone) else matcher.name.rpartition("@")[2]))
     file = place / "model.safetensors"
+    name = place.name if place.is_dir() else str(place)
+    owner: Any = matcher if hasattr(matcher, "precision") else backbone
+    precision = owner.precision if hasattr(owner, "precision") else next(model.parameters()).dtype
     return {
-        "name": _network_name(place),
+        "name": DEFAULT_NAME if DEFAULT_PACKAGE in place.parts else name,
         "digest": backbone.network.digest if isinstance(backbone, Backbone) else weights_digest(model),
-        "precision": _precision(matcher, model),
+        "precision": str(precision).removeprefix("torch."),
         "rounded": rounded(file) if file.is_file() else None,
     }
-
-
-def _precision(matcher: Matcher, model: Any) -> str:
-    """The matcher's precision, else its backbone's, else that of the weights."""
-    owner: Any = matcher if hasattr(matcher, "precision") else getattr(matcher, "backbone", None)
-    found = owner.precision if hasattr(owner, "precision") else next(model.parameters()).dtype
-    return str(found).removeprefix("torch.")
 
 
 @cache
@@ -137,23 +139,6 @@ def _blob(content: bytes) -> str:
 def _digest(files: dict[str, str]) -> str:
     lines = "".join(f"{files[path]} {path}\n" for path in sorted(files))
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
-
-
-def _network_name(place: Path) -> str:
-    from longmatch.encoders.pretrained import DEFAULT_NAME, DEFAULT_PACKAGE
-
-    if DEFAULT_PACKAGE in place.parts:
-        return DEFAULT_NAME
-    return place.name if place.is_dir() else str(place)
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
 
 
 def code_of(matcher: object) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The result of `longmatch.evaluate`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -13,7 +13,6 @@ from rich.text import Text
 
 from longmatch.lab.evaluation.measures import RankingMeasure, parse
 from longmatch.lab.evaluation.result_rows import ResultRow
-from longmatch.lab.evaluation.significance import Comparison
 
 WIDTH = 120  # columns of a printed report
 MARKS = (
@@ -66,27 +65,6 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A value and its marks."""
-
-    value: float
-    best: bool
-    marks: str
-    deviation: float | None = None  # over the seeds
-
-    @property
-    def number(self) -> str:
-        """The value, with its deviation where there is one: `51.1±0.4`."""
-        return f"{100 * self.value:.1f}" + ("" if self.deviation is None else f"±{100 * self.deviation:.1f}")
-
-    @property
-    def text(self) -> str:
-        """The value and its marks, with the deviation on a second line: columns of a terminal are narrow."""
-        deviation = "" if self.deviation is None else f"\n±{100 * self.deviation:.1f}"
-        return f"{100 * self.value:.1f}{self.marks}{deviation}"
-
-
-@dataclass(frozen=True)
 class ResultTable:
     """A set's rows under one protocol, ordered by the first measure, best first."""
 
@@ -108,31 +86,39 @@ class ResultTable:
             title, measures, sorted(measured, key=lambda row: (-row.measures.get(first, -1.0), row.model))
         )
 
-    def cell(self, row: ResultRow, measure: str) -> Cell | None:
-        """One cell; None if the row lacks the measure."""
+    def cell(self, row: ResultRow, measure: str, markdown: bool) -> str:
+        """A value with its deviation over the seeds and its marks, bold if it is the best; empty where it is missing.
+
+        In Markdown `**51.1±0.4**+`; for a terminal, whose columns are narrow, the deviation is on a second line.
+        """
         if measure not in row.measures:
-            return None
-        best = max(other.measures.get(measure, -1.0) for other in self.rows)
-        value = row.measures[measure]
-        return Cell(value, value == best, _marks(row, measure), row.deviation(measure))
+            return ""
+        value, deviation, marks = row.measures[measure], row.deviation(measure), ""
+        against = row.against_tfidf.get(measure)
+        if against and against.significant:
+            marks += "+" if against.difference > 0 else "-"
+        for best, mark in ((row.best_untrained.get(measure), "^"), (row.best_other.get(measure), "*")):
+            if best and best[1].significant and best[1].difference > 0:
+                marks += mark
+        number, spread = f"{100 * value:.1f}", "" if deviation is None else f"±{100 * deviation:.1f}"
+        is_best = value == max(other.measures.get(measure, -1.0) for other in self.rows)
+        if markdown:
+            return (f"**{number}{spread}**" if is_best else number + spread) + marks.replace("*", r"\*")
+        text = number + marks + (f"\n{spread}" if spread else "")
+        return f"[bold]{text}[/bold]" if is_best else text
 
     @property
     def legend(self) -> str:
         """Explains the marks."""
-        trained = TRAINED_MARKS if any(row.trained for row in self.rows) else ""
-        seeds = SEVERAL_SEEDS if any(len(row.runs) > 1 for row in self.rows) else ""
-        return MARKS + trained + seeds + self._reranked
-
-    @property
-    def _reranked(self) -> str:
-        """Names the rows that rerank a first stage's results."""
-        if not any(isinstance(parse(name), RankingMeasure) for name in self.measures):
-            return ""
-        return "".join(
-            f" {row.model} : reranks {row.first_stage}'s best {row.depth} and finds no others."
-            for row in self.rows
-            if row.depth
-        )
+        parts = [MARKS]
+        parts += [TRAINED_MARKS] if any(row.trained for row in self.rows) else []
+        parts += [SEVERAL_SEEDS] if any(len(row.runs) > 1 for row in self.rows) else []
+        if any(isinstance(parse(name), RankingMeasure) for name in self.measures):
+            for row in self.rows:
+                if row.depth:
+                    first = f"reranks {row.first_stage}'s best {row.depth}"
+                    parts.append(f" {row.model} : {first} and finds no others.")
+        return "".join(parts)
 
     @property
     def fidelity(self) -> list[ResultRow]:
@@ -159,59 +145,32 @@ def milliseconds(row: ResultRow) -> str:
     return f"{1000 * row.seconds_per_document:.1f}"
 
 
-def format_change(comparisons: Mapping[str, Comparison], measure: str) -> str:
-    """A difference in percent with its p-value: `-1.2 (p = 0.034)`."""
-    comparison = comparisons.get(measure)
-    return "" if comparison is None else f"{100 * comparison.difference:+.1f} (p = {comparison.p:.3f})"
-
-
-def _marks(row: ResultRow, measure: str) -> str:
-    marks = ""
-    against = row.against_tfidf.get(measure)
-    if against and against.significant:
-        marks += "+" if against.difference > 0 else "-"
-    for best, mark in ((row.best_untrained.get(measure), "^"), (row.best_other.get(measure), "*")):
-        if best and best[1].significant and best[1].difference > 0:
-            marks += mark
-    return marks
-
-
 def to_markdown(rows: Sequence[ResultRow]) -> str:
     """All tables, best values in bold."""
     all_tables = tables(rows)
     legend = max((table.legend for table in all_tables), key=len, default="")
     parts = ["# Results", "", ("In percent. " + legend).replace("*", r"\*"), ""]
     for table in all_tables:
-        parts += [f"## {table.title}", "", *table_lines(table), "", *shuffled_lines(table)]
+        head = ["model", *table.measures, "ms per document", "unhandled"]
+        parts += [f"## {table.title}", "", _line(head), _line(["---"] + ["---:"] * (len(head) - 1))]
+        for row in table.rows:
+            cells = [table.cell(row, measure, markdown=True) for measure in table.measures]
+            parts.append(_line([row.model, *cells, milliseconds(row), str(len(row.unhandled))]))
+        parts.append("")
+        if table.shuffled:
+            parts += ["Compared with the same model over sections in their original order:", ""]
+            parts += [_line(["model", *table.measures]), _line(["---"] + ["---:"] * len(table.measures))]
+            for row in table.shuffled:
+                changes = [row.unshuffled.get(name) for name in table.measures]
+                cells = [f"{100 * each.difference:+.1f} (p = {each.p:.3f})" if each else "" for each in changes]
+                parts.append(_line([row.model, *cells]))
+            parts.append("")
     done: set[int] = set()
     for table in all_tables:  # once per set, whatever the protocols
         new = [row for row in table.fidelity if id(row) not in done]
         done |= {id(row) for row in new}
         parts += fidelity_lines(new)
     return "\n".join(parts).rstrip() + "\n"
-
-
-def table_lines(table: ResultTable) -> list[str]:
-    """One table."""
-    head = ["model", *table.measures, "ms per document", "unhandled"]
-    lines = [_line(head), _line(["---"] + ["---:"] * (len(head) - 1))]
-    for row in table.rows:
-        cells = [table.cell(row, measure) for measure in table.measures]
-        shown = ["" if c is None else _cell(c) for c in cells]
-        lines.append(_line([row.model, *shown, milliseconds(row), str(len(row.unhandled))]))
-    return lines
-
-
-def shuffled_lines(table: ResultTable) -> list[str]:
-    """The effect of shuffling the sections, if measured."""
-    if not table.shuffled:
-        return []
-    lines = ["Compared with the same model over sections in their original order:", ""]
-    lines += [_line(["model", *table.measures]), _line(["---"] + ["---:"] * len(table.measures))]
-    lines += [
-        _line([row.model, *(format_change(row.unshuffled, name) for name in table.measures)]) for row in table.shuffled
-    ]
-    return [*lines, ""]
 
 
 def fidelity_lines(rows: Sequence[ResultRow]) -> list[str]:
@@ -237,11 +196,6 @@ def fidelity_lines(rows: Sequence[ResultRow]) -> list[str]:
     return [*lines, ""]
 
 
-def _cell(cell: Cell) -> str:
-    marks = cell.marks.replace("*", r"\*")
-    return f"**{cell.number}**{marks}" if cell.best else cell.number + marks
-
-
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
@@ -252,7 +206,11 @@ def print_rows(rows: Sequence[ResultRow], console: Console) -> None:
         shown = Table(box=SIMPLE, padding=(0, 1, 0, 0))
         longest = max(len(word) for row in table.rows for word in row.model.split())
         shown.add_column("model", min_width=min(NAME, longest), max_width=NAME, overflow="fold")
-        measures = [name for name in table.measures if not _is_redundant(name, table.measures)]
+        measures = []  # recall@k equals HR@k, and mrr_released is for old tables only: both are in the files alone
+        for name in table.measures:
+            twin = "MRR" if name == "mrr_released" else name.replace("recall@", "HR@")
+            if twin == name or twin not in table.measures:
+                measures.append(name)
         for measure in measures:
             shown.add_column(measure.replace("_", " "), justify="right", overflow="fold", min_width=5)
         shown.add_column("ms", justify="right", min_width=5)
@@ -263,8 +221,7 @@ def print_rows(rows: Sequence[ResultRow], console: Console) -> None:
         if table.shuffled:
             shown.add_column("change", justify="right")
         for row in table.rows:
-            cells = [table.cell(row, measure) for measure in measures]
-            values = ["" if c is None else f"[bold]{c.text}[/bold]" if c.best else c.text for c in cells]
+            values = [table.cell(row, measure, markdown=False) for measure in measures]
             extra = [milliseconds(row)]
             if any(other.unhandled for other in table.rows):
                 extra.append(str(len(row.unhandled)))
@@ -272,21 +229,9 @@ def print_rows(rows: Sequence[ResultRow], console: Console) -> None:
                 ratio = row.fidelity["deletion"]["ratio"] if row.fidelity else None
                 extra.append("" if ratio is None else f"{ratio:.1f}x")
             if table.shuffled:
-                extra.append(_change(row, measures[0]))
+                change = row.unshuffled.get(measures[0])
+                mark = "!" if change and change.significant else ""
+                extra.append(f"{100 * change.difference:+.1f}{mark}" if change else "")
             shown.add_row(row.model, *values, *extra)
         legend = table.legend + " ms: encoding time per document." + (CHANGE if table.shuffled else "")
         console.print(Text(table.title, "italic"), shown, Text(legend, "dim italic"))
-
-
-def _change(row: ResultRow, measure: str) -> str:
-    comparison = row.unshuffled.get(measure)
-    if comparison is None:
-        return ""
-    return f"{100 * comparison.difference:+.1f}" + ("!" if comparison.significant else "")
-
-
-def _is_redundant(name: str, others: Sequence[str]) -> bool:
-    """recall@k equals HR@k, and mrr_released is for old tables only: both are in the files, not on the screen."""
-    return name.replace("recall@", "HR@") in [o for o in others if o != name] or (
-        name == "mrr_released" and "MRR" in others
-    )

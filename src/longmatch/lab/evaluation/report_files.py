@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -39,9 +39,14 @@ class ReportWriter:
         """Write all rows; those of the set named `unfinished` without intervals, tests and plots."""
         runs = load_runs(self.out)
         groups = groupby(sorted(runs, key=lambda run: str(run.group)), lambda run: run.group)
-        rows = [row for _, group in groups for row in self._rows(list(group), unfinished)]
-        if unfinished is None:
-            self._compare_shuffled(rows)
+        by_group: dict[tuple[object, ...], list[ResultRow]] = {
+            key: self._rows(list(group), unfinished) for key, group in groups
+        }
+        rows = [row for group in by_group.values() for row in group]
+        for (data, *rest), group in by_group.items() if unfinished is None else ():
+            if str(data).endswith(SHUFFLED) and not any(row.unshuffled for row in group):
+                originals = by_group.get((str(data).removesuffix(SHUFFLED), *rest), [])  # in their original order
+                compare_shuffled(group, originals, self.seed)
         for row in rows:
             path = fidelity_path(self.out, row.run.data, row.model, row.run.split)
             row.fidelity = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
@@ -61,40 +66,24 @@ class ReportWriter:
             self._tested[signature] = make_rows(runs, self.measures, self.seed)
         return self._tested[signature]
 
-    def _compare_shuffled(self, rows: list[ResultRow]) -> None:
-        """Compare the rows of shuffled sets with those of the same sets in their original order."""
-        groups: dict[tuple[object, ...], list[ResultRow]] = {}
-        for row in rows:
-            groups.setdefault(row.run.group, []).append(row)
-        for (data, *rest), group in groups.items():
-            if str(data).endswith(SHUFFLED) and not any(row.unshuffled for row in group):
-                originals = groups.get((str(data).removesuffix(SHUFFLED), *rest), [])
-                compare_shuffled(group, originals, self.seed)
-
 
 def provenance_entries(rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """One entry for each command, code and machine, with the rows it made."""
     entries: dict[str, dict[str, Any]] = {}
     for row in rows:
-        for run in row.runs:
-            _add_provenance(entries, run.made, row, "rows")
-        if row.fidelity:
-            _add_provenance(entries, row.fidelity.get("made", {}), row, "explanations")
+        name = row.run.data if row.run.split == "test" else f"{row.run.data} ({row.run.split})"
+        made = [("rows", run.made) for run in row.runs]
+        made += [("explanations", row.fidelity.get("made", {}))] if row.fidelity else []
+        for kind, provenance in made:
+            facts = {key: provenance.get(key) for key in PROVENANCE_FACTS}
+            entry = entries.setdefault(json.dumps(facts, sort_keys=True), facts | {"weights": [], "rows": {}})
+            weights = provenance.get("weights")
+            if weights and weights not in entry["weights"]:
+                entry["weights"].append(weights)
+            models = entry.setdefault(kind, {}).setdefault(name, [])
+            if row.model not in models:
+                models.append(row.model)
     return list(entries.values())
-
-
-def _add_provenance(
-    entries: dict[str, dict[str, Any]], provenance: Mapping[str, Any], row: ResultRow, kind: str
-) -> None:
-    facts = {key: provenance.get(key) for key in PROVENANCE_FACTS}
-    entry = entries.setdefault(json.dumps(facts, sort_keys=True), facts | {"weights": [], "rows": {}})
-    weights = provenance.get("weights")
-    if weights and weights not in entry["weights"]:
-        entry["weights"].append(weights)
-    name = row.run.data if row.run.split == "test" else f"{row.run.data} ({row.run.split})"
-    models = entry.setdefault(kind, {}).setdefault(name, [])
-    if row.model not in models:
-        models.append(row.model)
 
 
 def fidelity_path(out: Path, data: str, model: str, split: str) -> Path:
@@ -121,7 +110,14 @@ def write_plots(rows: Sequence[ResultRow], folder: Path) -> list[Path]:
         stem = f"{run.data}.{run.split}" + (f"-{run.limit}" if run.limit else "") + kind
         written.append(_time_plot(table, folder / f"{stem}.time.svg"))
         if isinstance(measure, RankingMeasure) and len(run.answers) >= BINS:
-            written.append(_length_plot(table, measure, folder / f"{stem}.length.svg"))
+            figure, axes = _figure()
+            for row in table.rows:
+                lengths, values = by_length(row, measure)
+                axes.plot(lengths, [100 * value for value in values], marker="o", markersize=3, label=row.model)
+            label = f"{measure.name}, percent"
+            axes.set(xscale="log", xlabel="words in the query document", ylabel=label, title=table.title)
+            axes.legend(fontsize=7)
+            written.append(_save(figure, folder / f"{stem}.length.svg"))
         for name in dict.fromkeys(row.run.study["name"] for row in table.rows if row.run.study):
             path = folder / f"{stem}.{re.sub(r'[^A-Za-z0-9_]+', '-', name)}.svg"
             written.append(_study_plot(table, name, path))
@@ -157,16 +153,6 @@ def _time_plot(table: ResultTable, path: Path) -> Path:
     axes.set(
         xscale="log", xlabel="encoding, milliseconds per document", ylabel=f"{measure}, percent", title=table.title
     )
-    return _save(figure, path)
-
-
-def _length_plot(table: ResultTable, measure: RankingMeasure, path: Path) -> Path:
-    figure, axes = _figure()
-    for row in table.rows:
-        lengths, values = by_length(row, measure)
-        axes.plot(lengths, [100 * value for value in values], marker="o", markersize=3, label=row.model)
-    axes.set(xscale="log", xlabel="words in the query document", ylabel=f"{measure.name}, percent", title=table.title)
-    axes.legend(fontsize=7)
     return _save(figure, path)
 
 

@@ -11,7 +11,6 @@ from longmatch.lab.evaluation.measures import (
     RANKING_DEFAULTS,
     Floats,
     Measure,
-    PairMeasure,
     RankingMeasure,
     parse,
 )
@@ -139,14 +138,15 @@ def make_rows(runs: Sequence[ModelRun], measures: Sequence[Measure] | None = Non
         for row in measured:
             row.intervals[measure.name] = Interval.of(comparer.samples(row, measure))
             others = [other for other in measured if other is not row and not other.run.study]
-            tfidf, bm25 = (_find(name, others) for name in (BASELINE, FIRST_STAGE))
-            best = _best(others, measure)
-            untrained = _best([other for other in others if not other.trained], measure) if row.trained else None
-            comparisons = {
-                id(other): comparer.compare(row, other, measure)
-                for other in (tfidf, bm25, best, untrained)
-                if other is not None
-            }
+            tfidf, bm25 = (
+                next((other for other in others if other.model == name), None) for name in (BASELINE, FIRST_STAGE)
+            )
+            value = lambda other, name=measure.name: other.measures[name]  # noqa: E731
+            best = max(others, key=value, default=None)
+            not_trained = [other for other in others if row.trained and not other.trained]
+            untrained = max(not_trained, key=value, default=None)
+            others_compared = [other for other in (tfidf, bm25, best, untrained) if other is not None]
+            comparisons = {id(other): comparer.compare(row, other, measure) for other in others_compared}
             if tfidf:
                 row.against_tfidf[measure.name] = comparisons[id(tfidf)]
             if bm25:
@@ -181,7 +181,11 @@ class Comparer:
 
     def compare(self, row: ResultRow, other: ResultRow, measure: Measure) -> Comparison:
         """The difference of a measure, and its significance."""
-        row, other = _with_shared_seeds(row, other)
+        shared = set(row.seeds) & set(other.seeds)
+        if shared:
+            row, other = (
+                replace(each, runs=[run for run in each.runs if run.trained in shared]) for each in (row, other)
+            )
         if isinstance(measure, RankingMeasure):
             return compare_queries(values_by_query(measure, row), values_by_query(measure, other), self.seed)
         difference = float(np.mean(_values(measure, row)) - np.mean(_values(measure, other)))
@@ -191,23 +195,12 @@ class Comparer:
         """Bootstrap samples of the measure, each the mean over the seeds."""
         if isinstance(measure, RankingMeasure):
             return bootstrap_means(values_by_query(measure, row), self.seed)
-        return np.asarray(np.mean([self._of_pairs(run, measure) for run in row.runs], axis=0), dtype=np.float64)
-
-    def _of_pairs(self, run: ModelRun, measure: PairMeasure) -> Floats:
-        key = id(run), measure.name
-        if key not in self._drawn:
-            assert run.verdicts is not None
-            self._drawn[key] = bootstrap_pairs(measure, run.verdicts, run.sources, self.seed)
-        return self._drawn[key]
-
-
-def _with_shared_seeds(row: ResultRow, other: ResultRow) -> tuple[ResultRow, ResultRow]:
-    """Two rows with the seeds that both have; as they are if one is untrained or they have none in common."""
-    shared = set(row.seeds) & set(other.seeds)
-    if not shared:
-        return row, other
-    first, second = (replace(each, runs=[run for run in each.runs if run.trained in shared]) for each in (row, other))
-    return first, second
+        for run in row.runs:
+            if (id(run), measure.name) not in self._drawn:
+                assert run.verdicts is not None
+                drawn = bootstrap_pairs(measure, run.verdicts, run.sources, self.seed)
+                self._drawn[id(run), measure.name] = drawn
+        return np.asarray(np.mean([self._drawn[id(run), measure.name] for run in row.runs], axis=0), dtype=np.float64)
 
 
 def rows_without_tests(runs: Sequence[ModelRun], measures: Sequence[Measure] | None = None) -> list[ResultRow]:
@@ -231,11 +224,8 @@ def measures_for(run: ModelRun, measures: Sequence[Measure] | None) -> list[Meas
 
 def values_by_query(measure: RankingMeasure, row: ResultRow) -> Floats:
     """One value per query, the mean over the seeds, in order of the query ids."""
-    return np.asarray(np.mean([_each(measure, run) for run in row.runs], axis=0), dtype=np.float64)
-
-
-def _each(measure: RankingMeasure, run: ModelRun) -> Floats:
-    return measure.each([run.answers[query] for query in sorted(run.answers)])
+    each = [measure.each([run.answers[query] for query in sorted(run.answers)]) for run in row.runs]
+    return np.asarray(np.mean(each, axis=0), dtype=np.float64)
 
 
 def _applies(measure: Measure, run: ModelRun) -> bool:
@@ -251,17 +241,9 @@ def _values(measure: Measure, row: ResultRow) -> list[float]:
 
 def _value(measure: Measure, run: ModelRun) -> float:
     if isinstance(measure, RankingMeasure):
-        return float(_each(measure, run).mean())
+        return float(measure.each([run.answers[query] for query in sorted(run.answers)]).mean())
     assert run.verdicts is not None
     return measure(run.verdicts)
-
-
-def _find(name: str, rows: Sequence[ResultRow]) -> ResultRow | None:
-    return next((row for row in rows if row.model == name), None)
-
-
-def _best(rows: Sequence[ResultRow], measure: Measure) -> ResultRow | None:
-    return max(rows, key=lambda row: row.measures[measure.name], default=None)
 
 
 def _with_model(comparisons: Mapping[str, tuple[str, Comparison]]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,12 +14,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lab.datasets.records import Pair, Split
+from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.measures import Ints, PairPredictions, QueryResult
+from longmatch.lab.evaluation.measures import PairPredictions, QueryResult
 from longmatch.lab.evaluation.model_spec import ModelSpec
-from longmatch.lab.evaluation.protocols import ActiveProtocols, EvaluationTask, TaskOutcome, score_task
+from longmatch.lab.evaluation.protocols import ActiveProtocols, EvaluationTask, score_task
 from longmatch.lab.evaluation.provenance import provenance
 from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
@@ -65,77 +64,49 @@ class ModelRun:
         path = run_path(folder, self.data, self.model, self.split, self.limit, self.trained)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(f".{os.getpid()}.part")
-        part.write_text(json.dumps(self._to_dict(), ensure_ascii=False), encoding="utf-8")
-        part.replace(path)
-
-    def _to_dict(self) -> dict[str, Any]:
-        plain = {name: getattr(self, name) for name in _PLAIN}
         answers = {
             query: [result.ranks.tolist(), result.grades.tolist(), result.ideal.tolist(), result.ranked]
             for query, result in self.answers.items()
         }
-        return plain | {"answers": answers, "verdicts": _verdicts_to_dict(self.verdicts)}
+        verdicts: dict[str, Any] | None = None
+        if found := self.verdicts:
+            labels, scores = found.labels.astype(int).tolist(), map(_finite, found.scores.tolist())
+            verdicts = {"labels": labels, "scores": list(scores), "threshold": _finite(found.threshold)}
+        plain = {name: value for name, value in vars(self).items() if name not in ("answers", "verdicts")}
+        content = {**plain, "answers": answers, "verdicts": verdicts}
+        part.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+        part.replace(path)
 
     @staticmethod
     def load(path: Path) -> "ModelRun":
         """Read a run back."""
         stored = json.loads(path.read_text(encoding="utf-8"))
-        answers = {
-            query: QueryResult(_ints(ranks), _ints(grades), _ints(ideal), ranked)
-            for query, (ranks, grades, ideal, ranked) in stored.pop("answers").items()
-        }
-        verdicts = stored.pop("verdicts")
-        return ModelRun(
-            **(stored | {"sources": tuple(stored["sources"])}),
-            answers=answers,
-            verdicts=_verdicts_from_dict(verdicts) if verdicts else None,
-        )
+        answers = {}
+        for query, (*arrays, ranked) in stored["answers"].items():
+            ranks, grades, ideal = (np.array(numbers, dtype=np.int64) for numbers in arrays)
+            answers[query] = QueryResult(ranks, grades, ideal, ranked)
+        verdicts = None
+        if found := stored["verdicts"]:
+            scores = np.array([-np.inf if score is None else score for score in found["scores"]], dtype=np.float64)
+            verdicts = PairPredictions(np.array(found["labels"], dtype=bool), scores, found["threshold"])
+        return ModelRun(**stored | {"sources": tuple(stored["sources"]), "answers": answers, "verdicts": verdicts})
 
 
-_PLAIN = (
-    *("data", "model", "split", "seed", "limit", "facts", "sources", "documents", "unhandled"),
-    *("encoding_seconds", "scoring_seconds", "device", "words", "trained", "study", "made"),
-)
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
 
 
 def run_path(folder: Path, data: str, model: str, split: str, limit: int | None, trained: int | None = None) -> Path:
     """The path of a run: runs/peps.test.tfidf.json; of a trained model: runs/acl.test.colde.seed1.json."""
     part = split if limit is None else f"{split}-{limit}"
     seed = "" if trained is None else f".seed{trained}"
-    return folder / "runs" / f"{_file_name(data)}.{part}.{_file_name(model)}{seed}.json"
+    data, model = (re.sub(r"[^\w@+-]+", "_", name) for name in (data, model))
+    return folder / "runs" / f"{data}.{part}.{model}{seed}.json"
 
 
 def load_runs(folder: Path) -> list[ModelRun]:
     """All finished runs, by set and split."""
     return [ModelRun.load(path) for path in sorted((folder / "runs").glob("*.json"))]
-
-
-def pair_results(outcome: TaskOutcome, task: EvaluationTask) -> tuple[PairPredictions | None, tuple[str, ...]]:
-    """The results of the pairs, if there are any, and their sources."""
-    pairs: Sequence[Pair] = task.pairs
-    return (outcome.predictions(task) if pairs else None), tuple(pair.source for pair in pairs)
-
-
-def _verdicts_to_dict(verdicts: PairPredictions | None) -> dict[str, Any] | None:
-    if verdicts is None:
-        return None
-    scores = [score if math.isfinite(score) else None for score in verdicts.scores.tolist()]
-    threshold = verdicts.threshold if verdicts.threshold is None or math.isfinite(verdicts.threshold) else None
-    return {"labels": verdicts.labels.astype(int).tolist(), "scores": scores, "threshold": threshold}
-
-
-def _verdicts_from_dict(stored: Mapping[str, Any]) -> PairPredictions:
-    scores = np.array([-np.inf if score is None else score for score in stored["scores"]], dtype=np.float64)
-    return PairPredictions(np.array(stored["labels"], dtype=bool), scores, stored["threshold"])
-
-
-def _ints(numbers: list[int]) -> Ints:
-    return np.array(numbers, dtype=np.int64)
-
-
-def _file_name(name: str) -> str:
-    """A name as part of a file's name."""
-    return re.sub(r"[^\w@+-]+", "_", name)
 
 
 class ShowProgress(Protocol):
@@ -158,9 +129,13 @@ class EvaluationSetup:
 
     def facts(self, scorer: Scorer) -> dict[str, Any]:
         """Everything a model's results depend on."""
+        labels, folder = hashlib.sha256(), self.corpus.folder
+        for name in folder.label_files:
+            path = folder.path / name
+            labels.update(name.encode() + (path.read_bytes() if path.is_file() else b""))
         return {
             "documents": self.corpus.fingerprint,
-            "labels": _labels_digest(self.corpus.folder),
+            "labels": labels.hexdigest()[:16],
             "layers": [layer.key for layer in scorer.layers],
             "model": dict(scorer.facts),
             "code": code_digest(*scorer.code, "lab/evaluation/scoring", "lab/evaluation/protocols.py"),
@@ -174,15 +149,21 @@ def run_model(
     setup: EvaluationSetup, spec: ModelSpec, matcher: Matcher, out: Path, command: str, show_progress: ShowProgress
 ) -> None:
     """Score one model and save the run under `out`, unless an up-to-date one exists."""
+    import torch
+
     corpus, name = setup.corpus, spec.name(setup.corpus.name)
     scorer = scorer_of(matcher, setup.reranking if setup.protocols.ranking else Reranking(0))
     if isinstance(scorer, PairScorer):
         name = f"{name} {scorer.reranking.label}".rstrip()
     facts = setup.facts(scorer)
     path = run_path(out, corpus.name, name, setup.split, setup.limit, spec.seed)
-    if path.exists() and _is_current(ModelRun.load(path).facts, facts):
-        return
     protocols = setup.protocols
+    if path.exists():  # up to date if it depends on the same facts and covers every protocol needed
+        stored = ModelRun.load(path).facts
+        covered = all(stored.get(protocol) for protocol in PROTOCOL_FACTS if facts[protocol])
+        keys = {*stored, *facts} - {*PROTOCOL_FACTS}
+        if covered and all(stored.get(key) == facts.get(key) for key in keys):
+            return
     task = EvaluationTask.of(corpus, setup.split, protocols.ranking, protocols.pairs, setup.limit, setup.seed)
     with show_progress(f"{corpus.name}: encoding for {name}", len(corpus)) as progress:
         store = LayerStore.of(out / "encodings", corpus.source)
@@ -192,7 +173,7 @@ def run_model(
     with show_progress(f"{corpus.name}: scoring with {name}", task.steps(corpus, scorer)) as progress:
         outcome = score_task(task, corpus, scorer, progress)
     seconds = time.perf_counter() - started
-    verdicts, sources = pair_results(outcome, task)
+    sources = tuple(pair.source for pair in task.pairs)
     ModelRun(
         data=corpus.name,
         model=name,
@@ -201,37 +182,15 @@ def run_model(
         limit=setup.limit,
         facts=facts,
         answers=outcome.answers,
-        verdicts=verdicts,
+        verdicts=outcome.predictions(task) if sources else None,
         sources=sources,
         documents=len(corpus),
         unhandled={corpus.ids[number]: why for number, why in sorted(scorer.unhandled.items())},
         encoding_seconds=scorer.encoding_seconds or store.seconds(scorer.layers),
         scoring_seconds=seconds,
-        device=_device(),
+        device=str(torch.cuda.get_device_name()) if torch.cuda.is_available() else "CPU",
         words=corpus.words([*outcome.answers, *sources]),
         trained=spec.seed,
         study=asdict(spec.study) if spec.study else None,
         made=provenance(command, matcher) | ({"asked": line} if (line := matcher.report()) else {}),
     ).save(out)
-
-
-def _is_current(stored: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
-    """Whether a stored run depends on the same facts and covers every protocol needed."""
-    if any(needed[protocol] and not stored.get(protocol) for protocol in PROTOCOL_FACTS):
-        return False
-    keys = {*stored, *needed} - {*PROTOCOL_FACTS}
-    return all(stored.get(key) == needed.get(key) for key in keys)
-
-
-def _labels_digest(folder: DataFolder) -> str:
-    digest = hashlib.sha256()
-    for name in folder.label_files:
-        path = folder.path / name
-        digest.update(name.encode() + (path.read_bytes() if path.is_file() else b""))
-    return digest.hexdigest()[:16]
-
-
-def _device() -> str:
-    import torch
-
-    return str(torch.cuda.get_device_name()) if torch.cuda.is_available() else "CPU"

@@ -46,11 +46,8 @@ class Records:
 
     def at(self, rows: Sequence[int]) -> "Records":
         """Those of some documents."""
-        return Records(
-            tuple(self.ids[row] for row in rows),
-            tuple(self.titles[row] for row in rows),
-            tuple(self.labels[row] for row in rows),
-        )
+        columns = (self.ids, self.titles, self.labels)
+        return Records(*(tuple(column[row] for row in rows) for column in columns))  # type: ignore[arg-type]
 
 
 class RecordLayer(DocumentLayer):
@@ -80,7 +77,7 @@ def _packed(*record: str | None) -> Arrays:
 
 
 @dataclass(frozen=True)
-class Row:
+class ReadDocument:
     """A document that was read, with the arrays that the process that read it has made."""
 
     id: str
@@ -90,50 +87,52 @@ class Row:
     seconds: Sequence[float]  # that each of them took
 
 
-def read_rows(
+def read_documents(
     source: DocumentSource[Any],
     layers: Sequence[DocumentLayer],
     stored: Mapping[str, StoredLayer],
     first: int,
-    with_documents: bool,
+    keeps_documents: bool,
     processes: int | None,
-) -> Iterator[Row]:
+) -> Iterator[ReadDocument]:
     """Read the documents from number `first` on and make layers of each, in several processes, in order.
 
     stored: finished layers that some of these are computed from, by key.
-    with_documents: whether rows hold the documents too.
+    keeps_documents: whether the results hold the documents too.
     """
-    items = enumerate(source.items())
-    inputs = ((item, {key: _look_up(layer, n) for key, layer in stored.items()}) for n, item in items if n >= first)
-    setup = partial(_set_up, source.read, layers, with_documents)
-    return parallel_map(_read_row, inputs, processes, setup=setup)
 
+    def inputs() -> Iterator[tuple[Any, dict[str, Arrays | Unhandled]]]:
+        for number, item in enumerate(source.items()):
+            if number >= first:
+                below: dict[str, Arrays | Unhandled] = {}
+                for key, layer in stored.items():
+                    why = layer.unhandled.get(number)
+                    below[key] = layer.document(number) if why is None else Unhandled(why)
+                yield item, below
 
-def _look_up(layer: StoredLayer, number: int) -> Arrays | Unhandled:
-    if number in layer.unhandled:
-        return Unhandled(layer.unhandled[number])
-    return layer.document(number)
+    setup = partial(_set_up, source.read, layers, keeps_documents)
+    return parallel_map(_read_document, inputs(), processes, setup=setup)
 
 
 _worker = threading.local()  # what a process works with: sent to it once, not with each document
 
 
-def _set_up(read: Callable[[T], Document | Unreadable], layers: Sequence[DocumentLayer], with_documents: bool) -> None:
-    _worker.read, _worker.layers, _worker.with_documents = read, layers, with_documents
+def _set_up(read: Callable[[T], Document | Unreadable], layers: Sequence[DocumentLayer], keeps_documents: bool) -> None:
+    _worker.read, _worker.layers, _worker.keeps_documents = read, layers, keeps_documents
 
 
-def _read_row(given: tuple[Any, dict[str, Arrays | Unhandled]]) -> Row:
+def _read_document(given: tuple[Any, dict[str, Arrays | Unhandled]]) -> ReadDocument:
     item, made = given
     layers: Sequence[DocumentLayer] = _worker.layers
     document: Document | Unreadable = _worker.read(item)
     if isinstance(document, Unreadable):
-        results = [layer.make_unreadable(document) for layer in layers]
-        return Row(document.id, 0, document, results, [0.0] * len(layers))
+        unreadable = [layer.make_unreadable(document) for layer in layers]
+        return ReadDocument(document.id, 0, document, unreadable, [0.0] * len(layers))
     seconds = []
     for layer in layers:
         started = time.perf_counter()
         below = made[layer.base.key] if layer.base else {}
         made[layer.key] = below if isinstance(below, Unhandled) else make_each(layer, [document], [below])[0]
         seconds.append(time.perf_counter() - started)
-    results = [made[layer.key] for layer in layers]
-    return Row(document.id, len(document.text), document if _worker.with_documents else None, results, seconds)
+    kept, results = (document if _worker.keeps_documents else None), [made[layer.key] for layer in layers]
+    return ReadDocument(document.id, len(document.text), kept, results, seconds)

@@ -145,7 +145,19 @@ class LayerWriter:
         self._offsets = _GrowingFile(self._partial / f"{OFFSETS}.npy", np.int64, (len(self._files),))
         self._journal = (self._partial / JOURNAL).open("a+b")
         self._shards: list[Shard] = []
-        self._resume()
+        self._journal.seek(0)
+        for line in self._journal:
+            try:
+                self._shards.append(Shard.read(json.loads(line)))
+            except (ValueError, KeyError):  # killed while it was written
+                break
+        files = (*self._files.values(), self._offsets)
+        while self._shards:  # go on after the last shard that all files hold, or from the beginning
+            last = self._shards[-1]
+            if all(file.rows >= rows for file, rows in zip(files, (*last.rows, last.end + 1), strict=True)):
+                break
+            self._shards.pop()
+        self.truncate(self.documents)
 
     @property
     def documents(self) -> int:
@@ -218,22 +230,6 @@ class LayerWriter:
         """Remove what has been written."""
         self.close()
         shutil.rmtree(self._partial)
-
-    def _resume(self) -> None:
-        """Go on after the last complete shard, or from the beginning where the files do not fit together."""
-        self._journal.seek(0)
-        for line in self._journal:
-            try:
-                self._shards.append(Shard.read(json.loads(line)))
-            except (ValueError, KeyError):  # killed while it was written
-                break
-        while self._shards and not self._covers(self._shards[-1]):
-            self._shards.pop()
-        self.truncate(self.documents)
-
-    def _covers(self, shard: Shard) -> bool:
-        rows = zip(self._files.values(), shard.rows, strict=True)
-        return all(file.rows >= count for file, count in rows) and self._offsets.rows > shard.end
 
 
 class _GrowingFile:

@@ -10,7 +10,7 @@ from filelock import FileLock
 
 from longmatch.documents.document import Document
 from longmatch.errors import LongmatchError, ReadError
-from longmatch.lab.store.documents import DocumentSource, RecordLayer, Records, Row, read_rows
+from longmatch.lab.store.documents import DocumentSource, ReadDocument, RecordLayer, Records, read_documents
 from longmatch.lab.store.files import LayerWriter, StoredLayer
 from longmatch.lab.store.layer import Arrays, DocumentLayer, Layer, Unhandled, Unreadable, make_each, with_bases
 from longmatch.matching.matcher import Progress
@@ -63,14 +63,14 @@ class LayerStore:
         return sum(self.open(layer).seconds for layer in with_bases(layers))
 
     def _missing(self, layers: Sequence[Layer]) -> list[Layer]:
-        return [layer for layer in layers if not self._holds(layer)]
-
-    def _holds(self, layer: Layer) -> bool:
-        try:
-            self.open(layer)
-        except ReadError:
-            return False
-        return True
+        """Those that are not there, or damaged."""
+        missing = []
+        for layer in layers:
+            try:
+                self.open(layer)
+            except ReadError:
+                missing.append(layer)
+        return missing
 
     @contextmanager
     def _locked(self, layers: Sequence[Layer]) -> Iterator[list[Layer]]:
@@ -106,7 +106,7 @@ class LayerStore:
                 writer.close()
 
     def _make_from_documents(self, layers: Sequence[Layer], progress: Progress) -> None:
-        """Make layers that read documents, shard by shard."""
+        """Make layers that read documents, shard by shard: some of each document, others of many together."""
         if self._source is None:
             raise ValueError(f"{self.folder} lacks the layer {layers[0].name}, and there are no documents to read.")
         each = [layer for layer in layers if isinstance(layer, DocumentLayer)]
@@ -115,20 +115,15 @@ class LayerStore:
         stored = {base.key: self.open(base) for layer in each if (base := layer.base) and base.key not in keys}
         with self._writers([*each, *together]) as writers:
             first = writers[0].documents
-            rows = read_rows(self._source, each, stored, first, bool(together), self._processes)
-            if isinstance(each[0], RecordLayer) if each else False:
+            rows = read_documents(self._source, each, stored, first, bool(together), self._processes)
+            if each and isinstance(each[0], RecordLayer):
                 rows = _with_ids_of_their_own(rows, Records.unpack(writers[0].written("records")).ids)
+            processes = self._processes or default_processes()
             for shard in _shards(rows, progress):
-                self._add(shard, together, writers)
-
-    def _add(self, shard: Sequence[Row], together: Sequence[Layer], writers: Sequence[LayerWriter]) -> None:
-        """Write a shard of each layer: those that came with the rows, and those made of all its documents together."""
-        processes = self._processes or default_processes()
-        each = len(writers) - len(together)
-        for i, writer in enumerate(writers[:each]):
-            writer.add([row.results[i] for row in shard], sum(row.seconds[i] for row in shard) / processes)
-        for layer, writer in zip(together, writers[each:], strict=True):
-            writer.add(*_make(layer, [row.document for row in shard], [{}] * len(shard)))
+                for i, writer in enumerate(writers[: len(each)]):
+                    writer.add([row.results[i] for row in shard], sum(row.seconds[i] for row in shard) / processes)
+                for layer, writer in zip(together, writers[len(each) :], strict=True):
+                    writer.add(*_make(layer, [row.document for row in shard], [{}] * len(shard)))
 
     def _derive(self, layer: Layer, progress: Progress) -> None:
         """Make a layer from its base alone, shard by shard."""
@@ -137,14 +132,13 @@ class LayerStore:
         with self._writers([layer]) as (writer,):
             for first, last in base.ranges:
                 if first >= writer.documents:
-                    numbers = range(first, last)
-                    documents = [_without_text(ids[n], base.unhandled.get(n)) for n in numbers]
-                    writer.add(*_make(layer, documents, [base.document(n) for n in numbers]))
+                    documents: list[Document | Unreadable] = []  # without text
+                    for number in range(first, last):
+                        why = base.unhandled.get(number)
+                        bare = Document(ids[number], "", "", ())
+                        documents.append(bare if why is None else Unreadable(ids[number], why))
+                    writer.add(*_make(layer, documents, [base.document(number) for number in range(first, last)]))
                 progress(last - first)
-
-
-def _without_text(id: str, unhandled: str | None) -> Document | Unreadable:
-    return Document(id, "", "", ()) if unhandled is None else Unreadable(id, unhandled)
 
 
 class _SameIdError(LongmatchError):
@@ -162,9 +156,9 @@ def _make(
     return [Unhandled(each.why) if isinstance(each, Unreadable) else next(made) for each in documents], seconds
 
 
-def _shards(rows: Iterable[Row], progress: Progress) -> Iterator[list[Row]]:
+def _shards(rows: Iterable[ReadDocument], progress: Progress) -> Iterator[list[ReadDocument]]:
     """Consecutive rows of about CHARACTERS of text."""
-    shard: list[Row] = []
+    shard: list[ReadDocument] = []
     size = 0
     for row in rows:
         if shard and size + row.characters > CHARACTERS:
@@ -177,7 +171,7 @@ def _shards(rows: Iterable[Row], progress: Progress) -> Iterator[list[Row]]:
         yield shard
 
 
-def _with_ids_of_their_own(rows: Iterable[Row], before: Sequence[str]) -> Iterator[Row]:
+def _with_ids_of_their_own(rows: Iterable[ReadDocument], before: Sequence[str]) -> Iterator[ReadDocument]:
     seen = set(before)
     for row in rows:
         if row.id in seen:

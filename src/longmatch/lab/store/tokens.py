@@ -41,8 +41,8 @@ class TokenLayer(DocumentLayer):
         """It cuts nothing off and pads nothing."""
         return Tokenizer.from_str(self._json)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore_layer, (self._json,)
+    def __getstate__(self) -> dict[str, str]:
+        return {"_json": self._json}
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -60,12 +60,6 @@ class TokenLayer(DocumentLayer):
         arrays = {"ids": tokens.ids, "starts": tokens.starts, "word_starts": tokens.word_starts}
         arrays["sentences"] = np.stack(table, axis=1)
         return {name: arrays[name].astype(kind) for name, (kind, _) in self.shapes.items()}
-
-
-def _restore_layer(json: str) -> TokenLayer:
-    layer = TokenLayer.__new__(TokenLayer)
-    layer._json = json
-    return layer
 
 
 def restore_tokens(arrays: Arrays, document: Document) -> Tokens:

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -118,7 +117,8 @@ class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
             with torch.autocast(vectors.device.type, enabled=False):
                 return self._loss(vectors, batch)
 
-        return {"loss": cached_backward(self._vectors, self._pieces(batch.documents), loss)}
+        pieces = list(batch.documents.groups(self.tokens_per_pass))
+        return {"loss": cached_backward(self._vectors, pieces, loss)}
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """The measures of the validation pairs' cosines; average precision selects the weights."""
@@ -130,16 +130,12 @@ class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
     def _lay_out(self, numbers: Ints) -> D:
         return self.layout.lay_out([self.data.tokens[number] for number in numbers.tolist()])
 
-    def _pieces(self, documents: D) -> list[D]:
-        """Runs of documents that the device can hold at a time."""
-        return list(documents.groups(self.tokens_per_pass))
-
     @torch.no_grad()
     def _document_vectors(self, numbers: Ints) -> Tensor:
         """The vectors of documents, computed within the token budget: (documents, width), on the CPU."""
         parts = np.array_split(numbers, -(-len(numbers) // LAID_OUT))
-        pieces = (piece.to(self.model.device) for part in parts for piece in self._pieces(self._lay_out(part)))
-        return torch.cat([self._validation_vectors(piece).float().cpu() for piece in pieces])
+        pieces = (piece for part in parts for piece in self._lay_out(part).groups(self.tokens_per_pass))
+        return torch.cat([self._validation_vectors(piece.to(self.model.device)).float().cpu() for piece in pieces])
 
 
 def cached_backward(encode: Callable[[P], Tensor], pieces: Sequence[P], loss: Callable[[Tensor], Tensor]) -> Tensor:
@@ -158,45 +154,31 @@ def cached_backward(encode: Callable[[P], Tensor], pieces: Sequence[P], loss: Ca
         whole = loss(encode(pieces[0]))
         whole.backward()
         return whole.detach()
-    states: list[_RandomState] = []
+    states: list[tuple[Tensor, list[Tensor]]] = []
     parts: list[Tensor] = []
     with torch.no_grad():
         for piece in pieces:
-            states.append(_RandomState.current())
+            states.append(_random_state())
             parts.append(encode(piece))
     vectors = torch.cat(parts).detach().requires_grad_()
     value = loss(vectors)
     value.backward()
     assert vectors.grad is not None
     gradients = vectors.grad.split([len(part) for part in parts])
+    after = _random_state()
     for piece, state, gradient in zip(pieces, states, gradients, strict=True):
-        with state.replayed():
-            encode(piece).backward(gradient)
+        _restore_random_state(state)
+        encode(piece).backward(gradient)
+    _restore_random_state(after)
     return value.detach()
 
 
-@dataclass(frozen=True)
-class _RandomState:
-    """A snapshot of torch's random number generators."""
+def _random_state() -> tuple[Tensor, list[Tensor]]:
+    """Of torch's generators on the CPU and on each GPU."""
+    return torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
 
-    cpu: Tensor
-    cuda: list[Tensor]
 
-    @staticmethod
-    def current() -> "_RandomState":
-        return _RandomState(torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [])
-
-    @contextmanager
-    def replayed(self) -> Iterator[None]:
-        """Draw from this state inside the block, then restore the state from before it."""
-        before = _RandomState.current()
-        self._restore()
-        try:
-            yield
-        finally:
-            before._restore()
-
-    def _restore(self) -> None:
-        torch.set_rng_state(self.cpu)
-        if self.cuda:
-            torch.cuda.set_rng_state_all(self.cuda)
+def _restore_random_state(state: tuple[Tensor, list[Tensor]]) -> None:
+    torch.set_rng_state(state[0])
+    if state[1]:
+        torch.cuda.set_rng_state_all(state[1])

@@ -105,7 +105,10 @@ class WordHead(nn.Module):
         state = {key: tensor for key, tensor in model.state_dict().items() if not key.startswith(prefix)}
         if any(key in state for key in report["missing_keys"]):
             return False
-        loaded = {key: x for key, endings in _ENDINGS.items() if (x := _by_ending(state, endings)) is not None}
+        loaded = {}
+        for key, endings in _ENDINGS.items():
+            named = [tensor for name, tensor in state.items() if name.endswith(endings)]
+            loaded |= {key: named[0]} if named else {}
         if {key: x.shape for key, x in loaded.items()} != {key: x.shape for key, x in self.state_dict().items()}:
             return False
         self.load_state_dict(loaded)
@@ -119,7 +122,3 @@ _ENDINGS = {  # our parameters, and how their names end in checkpoints of BERT a
     "norm.bias": ("LayerNorm.bias", "layer_norm.bias"),
     "bias": ("predictions.bias", "lm_head.bias"),
 }
-
-
-def _by_ending(state: dict[str, Tensor], endings: tuple[str, ...]) -> Tensor | None:
-    return next((tensor for key, tensor in state.items() if key.endswith(endings)), None)

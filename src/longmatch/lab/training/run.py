@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
+from transformers import TrainerState
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.training.recipe import Recipe
@@ -72,10 +73,10 @@ class TrainingRun:
             self.work_folder.mkdir(parents=True, exist_ok=True)
             with FileLock(self.work_folder / "lock", timeout=0):
                 self._check(wanted)
-                if not self._has_begun:
-                    write_atomically(
-                        self.work_folder / "run.json", json.dumps(wanted, indent=2, ensure_ascii=False) + "\n"
-                    )
+                if not self._has_begun:  # readers never see part of the record
+                    partial = self.work_folder / "run.json.partial"
+                    partial.write_text(json.dumps(wanted, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+                    partial.replace(self.work_folder / "run.json")
                 yield
         except Timeout:
             raise LongmatchError(
@@ -90,17 +91,18 @@ class TrainingRun:
     def _check(self, wanted: dict[str, Any]) -> None:
         if self.out.exists() and not self.out.is_dir():
             raise LongmatchError(f"{self.out} is a file. Name a folder with --out.")
-        record = self.work_folder / "run.json"
         if not self._has_begun:
             if self.out.is_dir() and any(path.name != "training" for path in self.out.iterdir()):
                 raise LongmatchError(f"{self.out} holds other files. Name a new folder with --out.")
             return
-        stored = json.loads(record.read_text(encoding="utf-8"))
-        for key, now, then in _differences(wanted, stored):
-            raise LongmatchError(
-                f"{self.out} holds a training run with {key} {then}, not {now}. "
-                "Name another folder with --out, or use the same settings to resume it."
-            )
+        stored = json.loads((self.work_folder / "run.json").read_text(encoding="utf-8"))
+        facts, old_facts = ({**each, **each.get("settings", {})} for each in (wanted, stored))
+        for key in ("model", "data", "processes", *(key for key in wanted["settings"] if key not in IRRELEVANT)):
+            if facts[key] != old_facts.get(key):
+                raise LongmatchError(
+                    f"{self.out} holds a training run with {key} {old_facts.get(key)}, not {facts[key]}. "
+                    "Name another folder with --out, or use the same settings to resume it."
+                )
 
     @property
     def _has_begun(self) -> bool:
@@ -120,129 +122,74 @@ class TrainingRun:
         folder.rmdir()
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that readers never see part of it."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
-
-
-def _differences(wanted: dict[str, Any], stored: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """The keys in which two runs differ, with both values."""
-    for key in ("model", "data", "processes"):
-        if wanted[key] != stored.get(key):
-            yield key, wanted[key], stored.get(key)
-    then = stored.get("settings", {})
-    for key, now in wanted["settings"].items():
-        if key not in IRRELEVANT and now != then.get(key):
-            yield key, now, then.get(key)
-
-
-def checkpoint_path(folder: Path, step: int) -> Path:
-    """Where the Trainer saves the state after a step."""
-    return folder / f"checkpoint-{step}"
-
-
-def last_checkpoint(folder: Path) -> Path | None:
-    """The latest complete checkpoint."""
-    return next((path for path in reversed(_all(folder)) if is_complete(path)), None)
-
-
-def remove_incomplete(folder: Path) -> None:
-    """Remove checkpoints that were being written when a run was killed."""
-    for path in _all(folder):
-        if not is_complete(path):
-            shutil.rmtree(path)
-
-
-def is_complete(path: Path) -> bool:
-    """Whether a checkpoint was written to its end."""
-    try:
-        return bool(json.loads((path / STATE).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return False
-
-
-def step_of(path: Path) -> int:
+def step_of(checkpoint: Path) -> int:
     """The step after which a checkpoint was written.
 
     >>> step_of(Path("checkpoints/checkpoint-300"))
     300
     """
-    return int(path.name.rpartition("-")[2])
+    return int(checkpoint.name.rpartition("-")[2])
 
 
-def _all(folder: Path) -> list[Path]:
+def last_checkpoint(folder: Path, remove_incomplete: bool = False) -> Path | None:
+    """The latest complete checkpoint; those that were being written when a run was killed may be removed."""
     paths = [path for path in folder.glob("checkpoint-*") if path.name.rpartition("-")[2].isdigit()]
-    return sorted(paths, key=step_of)
+    complete = []
+    for path in sorted(paths, key=step_of):
+        try:
+            whole = bool(json.loads((path / STATE).read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            whole = False
+        if whole:
+            complete.append(path)
+        elif remove_incomplete:
+            shutil.rmtree(path)
+    return complete[-1] if complete else None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended."""
-
-    scores: Mapping[str, float]  # validation measures of the best weights; the first one selected them
-    threshold: float | None  # the score from which a pair counts as a match
-    steps: int  # run
-    best: int  # the step of the best weights
-    loss: float  # of the last log line
-
-
-def write_card(folder: Path, recipe: Recipe[Any], run: TrainingRun, outcome: Outcome) -> None:
-    """Write README.md and longmatch.json into a folder."""
+def write_card(
+    folder: Path, recipe: Recipe[Any], run: TrainingRun, measures: Mapping[str, float], state: TrainerState
+) -> None:
+    """Write README.md and longmatch.json into a folder; `measures` are those of the best weights on the validation
+    split, of which the first one selected them.
+    """
+    scores = {name: value for name, value in measures.items() if name != "threshold"}
+    loss = next(line["loss"] for line in reversed(state.log_history) if "loss" in line)
+    steps, best = state.global_step, int(state.best_global_step or 0)
     record = {
         "model": recipe.name,
         "rule": recipe.rule,
         "seed": run.settings.seed,
         "data": list(run.data),
         "settings": run.all_settings,
-        "scores": dict(outcome.scores),
-        "threshold": outcome.threshold,
-        "steps": outcome.steps,
-        "best_step": outcome.best,
-        "loss": outcome.loss,
+        "scores": scores,
+        "threshold": measures.get("threshold"),
+        "steps": steps,
+        "best_step": best,
+        "loss": loss,
         "facts": dict(recipe.facts),
         "command": run.command,
     }
     (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(
-        _front_matter(recipe, run, outcome) + _body(recipe, run, outcome), encoding="utf-8"
-    )
-
-
-def _front_matter(recipe: Recipe[Any], run: TrainingRun, outcome: Outcome) -> str:
-    """The YAML block that the hub reads."""
-    from huggingface_hub import EvalResult, ModelCardData
-
+    selected = f"Of the weights after step {best} of {steps}, the best by the first of these."
+    if best == 0:
+        selected = f"Of the untrained weights: after none of {steps} steps was the first of these better."
     data = ", ".join(Path(path).name for path in run.data)
-    results = [
-        EvalResult("sentence-similarity", data, data, metric, round(value, 6), dataset_split="validation")
-        for metric, value in outcome.scores.items()
-    ]
-    card = ModelCardData(
-        library_name="longmatch",
-        pipeline_tag="sentence-similarity",
-        tags=["longmatch", recipe.name, "long-documents", "document-similarity"],
-        base_model=str(recipe.facts["backbone"]) if "backbone" in recipe.facts else None,
-        model_name=f"{recipe.name} trained on {data}",
-        eval_results=results,
-    )
-    return f"---\n{card.to_yaml()}\n---\n"
+    facts = {"read from": ", ".join(run.data)} | {key.replace("_", " "): value for key, value in recipe.facts.items()}
+    text = f"""\
+---
+{_hub_card(recipe, data, scores)}
+---
 
-
-def _body(recipe: Recipe[Any], run: TrainingRun, outcome: Outcome) -> str:
-    data = ", ".join(Path(path).name for path in run.data)
-    scores = dict(outcome.scores) | ({} if outcome.threshold is None else {"threshold": outcome.threshold})
-    return f"""
 # {recipe.name} trained on {data}
 
 {recipe.use.format(place=str(run.out))}
 ## Data
-{_table("", {"read from": ", ".join(run.data)} | {key.replace("_", " "): value for key, value in recipe.facts.items()})}
+{_table("", facts)}
 
 ## Scores on the validation split
-{_selection(outcome)} The last training loss was {outcome.loss:.4f}.
-{_table("measure", {key: f"{value:.4f}" for key, value in scores.items()})}
+{selected} The last training loss was {loss:.4f}.
+{_table("measure", {key: f"{value:.4f}" for key, value in measures.items()})}
 
 ## Training
 Seed {run.settings.seed}.
@@ -252,13 +199,26 @@ Seed {run.settings.seed}.
 ```
 {_table("setting", {f"`{key}`": value for key, value in run.all_settings.items()})}
 """
+    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
-def _selection(outcome: Outcome) -> str:
-    """Which weights the model has."""
-    if outcome.best == 0:
-        return f"Of the untrained weights: after none of {outcome.steps} steps was the first of these better."
-    return f"Of the weights after step {outcome.best} of {outcome.steps}, the best by the first of these."
+def _hub_card(recipe: Recipe[Any], data: str, scores: Mapping[str, float]) -> str:
+    """The YAML block that the hub reads."""
+    from huggingface_hub import EvalResult, ModelCardData
+
+    results = [
+        EvalResult("sentence-similarity", data, data, metric, round(value, 6), dataset_split="validation")
+        for metric, value in scores.items()
+    ]
+    card = ModelCardData(
+        library_name="longmatch",
+        pipeline_tag="sentence-similarity",
+        tags=["longmatch", recipe.name, "long-documents", "document-similarity"],
+        base_model=str(recipe.facts["backbone"]) if "backbone" in recipe.facts else None,
+        model_name=f"{recipe.name} trained on {data}",
+        eval_results=results,
+    )
+    return str(card.to_yaml())
 
 
 def _table(head: str, rows: Mapping[str, Any]) -> str:

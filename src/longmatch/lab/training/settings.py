@@ -11,18 +11,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from longmatch.errors import LongmatchError
 
-MINIMUMS = {
-    "epochs": 0,
-    "steps": 1,
-    "least_steps": 1,
-    "learning_rate": 0,
-    "head_learning_rate": 0,
-    "weight_decay": 0,
-    "warmup": 0,
-}
-MINIMUMS |= {"clip": 0, "documents": 1, "tokens_at_once": 1, "max_tokens": 1, "accumulate": 1, "validate_every": 1}
-MINIMUMS |= {"save_every": 1, "keep": 1, "workers": 0, "seed": 0}
-
+MINIMUMS: dict[str, float] = dict.fromkeys(("epochs", "learning_rate", "head_learning_rate", "weight_decay"), 0)
+MINIMUMS |= dict.fromkeys(("warmup", "clip", "workers", "seed"), 0)
+MINIMUMS |= dict.fromkeys(("steps", "least_steps", "documents", "tokens_at_once", "max_tokens", "accumulate"), 1)
+MINIMUMS |= dict.fromkeys(("validate_every", "save_every", "keep"), 1)
 GPU_TOKENS, CPU_TOKENS = 32_768, 2_048
 HEAD_FACTOR = 20  # new layers learn this many times faster than pretrained ones
 
@@ -48,9 +40,7 @@ class TrainingSettings:
     reachable: bool = False  # keep only matches among BM25's top results: for models that rerank these
     max_tokens: int | None = None  # read per document; all by default
     tokens_at_once: int | None = None  # per forward pass; by default what suits the device
-    precision: Literal["auto", "float32", "bfloat16"] = (
-        "auto"  # of matrix products; auto: bfloat16 on a GPU that supports it
-    )
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"  # auto: bfloat16 products on a GPU that supports it
     validate_every: int | None = None  # steps between validations; by default one epoch; step 0 is always validated
     save_every: int | None = None  # steps between checkpoints; every validation saves one anyway
     patience: float | None = None  # epochs without improvement before stopping early; by default never

@@ -3,7 +3,7 @@
 import gc
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from importlib.util import find_spec
 from math import ceil
@@ -42,16 +42,6 @@ def find_recipe(name: str) -> "type[Recipe[Any]]":
     return recipe
 
 
-def preset_values(recipe_class: "type[Recipe[Any]]", preset: str | None) -> Mapping[str, Any]:
-    """The settings of a recipe's preset; none without a preset."""
-    if preset is None:
-        return {}
-    if preset not in recipe_class.presets:
-        known = f"Name one of {', '.join(recipe_class.presets)}." if recipe_class.presets else "Leave it out."
-        raise LongmatchError(f"The model {recipe_class.name} has no preset {preset}. {known}")
-    return recipe_class.presets[preset]
-
-
 def train(model: str, data: AnyPath | Sequence[AnyPath], out: AnyPath, /, **settings: Any) -> Path:
     """Train a declared model, or a recipe's address, on data folders or files into the folder `out`, which is returned.
 
@@ -65,7 +55,11 @@ def train(model: str, data: AnyPath | Sequence[AnyPath], out: AnyPath, /, **sett
     if not paths:
         raise LongmatchError("There is no data to train on. Name a data folder or file with --data.")
     recipe_class = find_recipe(model)
-    defaults = {**recipe_class.defaults, **preset_values(recipe_class, settings.get("preset"))}
+    preset = settings.get("preset")
+    if preset is not None and preset not in recipe_class.presets:
+        known = f"Name one of {', '.join(recipe_class.presets)}." if recipe_class.presets else "Leave it out."
+        raise LongmatchError(f"The model {recipe_class.name} has no preset {preset}. {known}")
+    defaults = {**recipe_class.defaults, **recipe_class.presets.get(preset or "", {})}
     shared, options = fill(settings, [TrainingSettings, recipe_class.Settings], defaults)
     run = TrainingRun(model, tuple(str(path) for path in paths), Path(out), shared, options, settings)
     args = _arguments(run)
@@ -99,8 +93,9 @@ def _train(
 ) -> None:
     import torch
 
+    from longmatch.lab.encoders.checkpoint import save_checkpoint
     from longmatch.lab.training.callbacks import RunSchedule
-    from longmatch.lab.training.run import last_checkpoint, remove_incomplete, step_of
+    from longmatch.lab.training.run import last_checkpoint, step_of
     from longmatch.lab.training.trainer import RecipeTrainer
 
     torch.manual_seed(run.settings.seed)
@@ -109,14 +104,15 @@ def _train(
     schedule = RunSchedule.of(run.settings, recipe.steps_per_epoch, args.world_size)
     args.max_steps, args.warmup_steps = schedule.steps, ceil(schedule.steps * run.settings.warmup)
     trainer = RecipeTrainer(recipe, run.settings, schedule, args, progress)
-    last = last_checkpoint(trainer.checkpoints)
+    last = last_checkpoint(trainer.checkpoints, remove_incomplete=trainer.is_world_process_zero())
     if trainer.is_world_process_zero():
-        remove_incomplete(trainer.checkpoints)
         steps = f"resuming at step {step_of(last)} of {schedule.steps}" if last else f"{schedule.steps} steps"
         processes = f" in {args.world_size} processes" if args.world_size > 1 else ""
         progress.print(f"Training {run.model} on {args.device.type}{processes}: {steps}.")
     if last is None:
-        trainer.validate_untrained()
+        args.eval_on_start = True  # the weights of step 0 are kept if no later ones are better
+        if trainer.is_world_process_zero():
+            save_checkpoint(recipe.model, trainer.untrained)
     try:
         with progress.bar():
             trainer.train(resume_from_checkpoint=str(last) if last else None)
@@ -136,21 +132,16 @@ def _train(
 
 def _finish(run: TrainingRun, recipe: "Recipe[Any]", trainer: "RecipeTrainer", measures: dict[str, float]) -> None:
     """Write the model and its card next to the checkpoints, then move them into place."""
-    from longmatch.lab.training.run import Outcome, write_card
+    from longmatch.lab.training.run import write_card
 
-    scores = {name: value for name, value in measures.items() if name != "threshold"}
-    threshold = measures.get("threshold")
-    if threshold is not None:
-        recipe.model.config.threshold = threshold
-    state = trainer.state
-    loss = next(line["loss"] for line in reversed(state.log_history) if "loss" in line)
+    if "threshold" in measures:
+        recipe.model.config.threshold = measures["threshold"]
     folder = run.work_folder / "model.partial"
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir()
     recipe.save(folder)
-    outcome = Outcome(scores, threshold, state.global_step, int(state.best_global_step or 0), loss)
-    write_card(folder, recipe, run, outcome)
+    write_card(folder, recipe, run, measures, trainer.state)
     run.finish(folder)
 
 

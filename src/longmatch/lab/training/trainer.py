@@ -23,7 +23,7 @@ from longmatch.lab.training.callbacks import (
     TensorBoardLog,
 )
 from longmatch.lab.training.recipe import Recipe, step_rng
-from longmatch.lab.training.run import checkpoint_path, last_checkpoint, step_of
+from longmatch.lab.training.run import last_checkpoint, step_of
 from longmatch.lab.training.settings import TrainingSettings
 
 
@@ -46,6 +46,7 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         self.recipe, self.settings, self.schedule, self.progress = recipe, settings, schedule, progress
         self.schedule_callback = ScheduleCallback(schedule)
         self.checkpoints = Path(str(args.output_dir))
+        self.untrained = self.checkpoints.parent / "untrained"  # the weights of step 0
         callbacks = [self.schedule_callback, progress, TensorBoardLog(self.checkpoints.parent / "logs")]
         super().__init__(model=recipe.model, args=args, callbacks=callbacks)
         self.remove_callback(PrinterCallback)
@@ -58,27 +59,33 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         workers = self.settings.workers
         if workers is None:
             workers = 4 if self.args.device.type == "cuda" else 0
-        return batch_loader(self.recipe, _BatchNumbers(self), workers)
+        method = "fork" if workers and "fork" in get_all_start_methods() else None  # a fork need not pickle the model
+        return DataLoader(
+            _NumberedBatches(self.recipe),
+            batch_size=None,
+            sampler=_BatchNumbers(self),
+            num_workers=workers,
+            collate_fn=_identity,
+            multiprocessing_context=method,
+            generator=torch.Generator(),  # otherwise the loader draws from torch's global generator
+        )
 
     def create_optimizer(self, model: Any = None) -> torch.optim.Optimizer:
         """AdamW with one learning rate for pretrained layers and another for new ones."""
         if self.optimizer is None:
             optimizer, options = self.get_optimizer_cls_and_kwargs(self.args, self.recipe.model)
-            self.optimizer = optimizer(self._parameter_groups(), **options)
+            decayed = set(self.get_decay_parameter_names(self.recipe.model))
+            weights: dict[tuple[bool, bool], list[Tensor]] = {}  # pretrained and new ones, with and without decay
+            for name, weight in self.recipe.model.named_parameters():
+                if weight.requires_grad:
+                    weights.setdefault((self.recipe.is_new(name), name not in decayed), []).append(weight)
+            groups = []
+            for is_new, is_plain in sorted(weights):
+                rate = self.settings.new_layers_rate if is_new else self.settings.learning_rate
+                decay = 0.0 if is_plain else self.args.weight_decay
+                groups.append({"params": weights[is_new, is_plain], "lr": rate, "weight_decay": decay})
+            self.optimizer = optimizer(groups, **options)
         return self.optimizer
-
-    def _parameter_groups(self) -> list[dict[str, Any]]:
-        """Pretrained and new parameters, each with and without weight decay; kinds without parameters are left out."""
-        decayed = set(self.get_decay_parameter_names(self.recipe.model))
-        groups: dict[tuple[bool, bool], list[Tensor]] = {}
-        for name, weight in self.recipe.model.named_parameters():
-            if weight.requires_grad:
-                groups.setdefault((self.recipe.is_new(name), name not in decayed), []).append(weight)
-        rates = {False: self.settings.learning_rate, True: self.settings.new_layers_rate}
-        return [
-            {"params": groups[kind], "lr": rates[kind[0]], "weight_decay": 0.0 if kind[1] else self.args.weight_decay}
-            for kind in sorted(groups)
-        ]
 
     def get_batch_samples(self, epoch_iterator: Iterator[Any], num_batches: int, device: Any) -> tuple[list[Any], None]:
         """The batches of one step. They are not dictionaries, so the Trainer must not look for labels in them."""
@@ -101,22 +108,19 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         self._batches += 1
         if self.accelerator.sync_gradients:
             average_gradients(self.recipe.model, self.schedule.batches_per_step, self.args.world_size)
-            self._queue_finite_check()
-        return losses["loss"].detach() / self.settings.accumulate
-
-    def _queue_finite_check(self) -> None:
-        """Check that loss and gradient are finite; on a GPU one step late, so that it need not be waited for."""
-        norm = get_total_norm([weight.grad for weight in self.recipe.model.parameters() if weight.grad is not None])
-        values = torch.stack([(self._sums["loss"] / self._batches).float(), norm.float()])
-        if self.args.world_size > 1:
-            distributed.all_reduce(values)  # all processes stop, or none
-        self._check_finite()
-        self._pending = self.state.global_step + 1, fetch_async(values / self.args.world_size)
-        if not self._checks_late:
+            norm = get_total_norm([weight.grad for weight in self.recipe.model.parameters() if weight.grad is not None])
+            values = torch.stack([(self._sums["loss"] / self._batches).float(), norm.float()])
+            if self.args.world_size > 1:
+                distributed.all_reduce(values)  # all processes stop, or none
             self._check_finite()
+            self._pending = self.state.global_step + 1, fetch_async(values / self.args.world_size)
+            if not self._checks_late:
+                self._check_finite()
+        return losses["loss"].detach() / self.settings.accumulate
 
     @property
     def _checks_late(self) -> bool:
+        """On a GPU loss and gradient are checked one step late, so that they need not be waited for."""
         return bool(self.args.device.type == "cuda")
 
     def _check_finite(self) -> None:
@@ -183,21 +187,11 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
         """Load the weights of the best validation and return its measures."""
         best = int(self.state.best_global_step or 0)
         if best != self.state.global_step:
-            saved = checkpoint_path(self.checkpoints, best) if best else self._untrained
+            saved = self.checkpoints / f"checkpoint-{best}" if best else self.untrained
             self._load_from_checkpoint(str(saved))
         line = next(line for line in self.state.log_history if line["step"] == best and SELECTION_METRIC in line)
         keys = [key for key in line if key.startswith("eval_") and key != SELECTION_METRIC]
         return {key.removeprefix("eval_"): line[key] for key in keys}
-
-    def validate_untrained(self) -> None:
-        """Validate at step 0 and save the weights: they are kept if no later ones are better."""
-        self.args.eval_on_start = True
-        if self.is_world_process_zero():
-            save_checkpoint(self.recipe.model, self._untrained)
-
-    @property
-    def _untrained(self) -> Path:
-        return self.checkpoints.parent / "untrained"
 
     def _save_checkpoint(self, *arguments: Any) -> None:
         self._check_finite()
@@ -237,20 +231,6 @@ class _BatchNumbers(Sampler[int]):
         first = trainer.state.global_step * trainer.settings.accumulate
         last = first if trainer.schedule_callback.is_stale(trainer.state) else len(self)
         return iter(range(first * processes + trainer.args.process_index, last * processes, processes))
-
-
-def batch_loader(recipe: Recipe[Any], numbers: Sampler[int], workers: int) -> DataLoader[Any]:
-    """Load the batches of these numbers in order, prefetched by `workers` processes, each with its number."""
-    method = "fork" if workers and "fork" in get_all_start_methods() else None  # a fork need not pickle the model
-    return DataLoader(
-        _NumberedBatches(recipe),
-        batch_size=None,
-        sampler=numbers,
-        num_workers=workers,
-        collate_fn=_identity,
-        multiprocessing_context=method,
-        generator=torch.Generator(),  # otherwise the loader draws from torch's global generator
-    )
 
 
 class _NumberedBatches(Dataset[Any]):

@@ -13,7 +13,6 @@ without remaining text. The files of the latest release are used.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 from longmatch.lab.datasets.raw_files import open_raw
@@ -76,12 +75,8 @@ def paper_parts(text: str) -> tuple[Part, ...]:
     if abstract := _ABSTRACT.search(text, 0, _MAX_FRONT):
         after = _HEADING.search(text, abstract.end()) or _BLANK.search(text, abstract.end() + 1)
         text = text[after.start() :] if after else text
-    return clean_parts(_split_sections(text))
-
-
-def _split_sections(text: str) -> Iterator[Part]:
     headings = list(_HEADING.finditer(text))
-    first = headings[0].start() if headings else len(text)
-    yield Part("", unwrap(text[:first]))
-    for heading, end in zip(headings, [*(following.start() for following in headings[1:]), len(text)], strict=False):
-        yield Part(heading[1], unwrap(text[heading.end() : end]))
+    ends = [*(heading.start() for heading in headings), len(text)]
+    parts = [Part("", text[: ends[0]])]
+    parts += [Part(heading[1], text[heading.end() : end]) for heading, end in zip(headings, ends[1:], strict=True)]
+    return clean_parts(Part(part.heading, unwrap(part.text)) for part in parts)

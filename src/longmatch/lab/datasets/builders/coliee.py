@@ -14,7 +14,7 @@ their numbers ([12]).
 import re
 from pathlib import Path
 
-from longmatch.lab.datasets.raw_files import RawFiles, open_raw
+from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record, Split, parse_object
 from longmatch.lab.datasets.sections import clean_parts, collapse_spaces
 from longmatch.lab.datasets.splits import SplitRule
@@ -30,24 +30,20 @@ def build(raw: Path, out: Path) -> Summary:
     with open_raw(raw) as files, CollectionWriter(out) as writer:
         files.require("task1_*_labels_*.json")
         for part in ("train", "test"):
-            _add_part(files, writer, part)
+            ids = []
+            for path in files.find(f"task1_{part}_files_*/**/*.txt"):
+                text = path.read_bytes().decode("utf-8", errors="replace")
+                if writer.add(Record(path.stem, "", clean_parts([Part("", case_text(text))]))):
+                    ids.append(path.stem)
+            for path in files.find(f"task1_{part}_labels_*.json"):
+                for query, noticed in parse_object(path.read_text(encoding="utf-8"), path).items():
+                    id = query.removesuffix(".txt")
+                    split: Split = "test" if part == "test" else TRAINING.of(id)
+                    for case in noticed:
+                        writer.judge(split, id, case.removesuffix(".txt"))
+                    if split != "train":
+                        writer.pool(id, [case for case in ids if case != id])
         return writer.finish()
-
-
-def _add_part(files: RawFiles, writer: CollectionWriter, part: str) -> None:
-    ids = []
-    for path in files.find(f"task1_{part}_files_*/**/*.txt"):
-        text = path.read_bytes().decode("utf-8", errors="replace")
-        if writer.add(Record(path.stem, "", clean_parts([Part("", case_text(text))]))):
-            ids.append(path.stem)
-    for path in files.find(f"task1_{part}_labels_*.json"):
-        for query, noticed in parse_object(path.read_text(encoding="utf-8"), path).items():
-            id = query.removesuffix(".txt")
-            split: Split = "test" if part == "test" else TRAINING.of(id)
-            for case in noticed:
-                writer.judge(split, id, case.removesuffix(".txt"))
-            if split != "train":
-                writer.pool(id, (case for case in ids if case != id))
 
 
 def case_text(text: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from longmatch.lab.datasets.builders.lecard_v1 import case_parts
-from longmatch.lab.datasets.raw_files import RawFiles, open_raw
+from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record, Split, iterate_lines, parse_object
 from longmatch.lab.datasets.sections import clean_parts, normalise_paragraphs
 from longmatch.lab.datasets.splits import SplitRule
@@ -41,9 +41,16 @@ def build(raw: Path, out: Path) -> Summary:
             candidates.add(id)
             writer.add(Record(id, "", case_parts(case, SECTIONS), "zh"))
         writer.candidates(candidates)
-        test_queries = _test_queries(files)
+        test = {
+            f"query-{parse_object(line, path, number).get('id')}"
+            for path in files.find("test_query.json")
+            for number, line in iterate_lines(path)
+            if line.strip()
+        }
+        test = test or {query for query, _, _ in _labels(files.find("test_relevence*.trec"))}
         for query, id, grade in _labels(files.require("*relevence*.trec")):
-            writer.judge(_split(query, test_queries), query, id, grade)
+            split: Split = "test" if query in test else (WITH_TEST_SET if test else WITHOUT_TEST_SET).of(query)
+            writer.judge(split, query, id, grade)
         return writer.finish()
 
 
@@ -53,19 +60,3 @@ def _labels(paths: list[Path]) -> Iterator[tuple[str, str, int]]:
             cells = line.split()
             if len(cells) == 4 and cells[3].isdigit():
                 yield f"query-{cells[0]}", cells[2], int(cells[3])
-
-
-def _test_queries(files: RawFiles) -> set[str]:
-    released = {
-        f"query-{parse_object(line, path, number).get('id')}"
-        for path in files.find("test_query.json")
-        for number, line in iterate_lines(path)
-        if line.strip()
-    }
-    return released or {query for query, _, _ in _labels(files.find("test_relevence*.trec"))}
-
-
-def _split(query: str, test_queries: set[str]) -> Split:
-    if not test_queries:
-        return WITHOUT_TEST_SET.of(query)
-    return "test" if query in test_queries else WITH_TEST_SET.of(query)

@@ -32,7 +32,9 @@ def build(raw: Path, out: Path, *, variant: str) -> Summary:
             for side in "12":
                 parts = clean_parts([Part("", unsegment(row[f"content{side}"]))])
                 writer.add(Record(row[f"doc_id{side}"], unsegment(row[f"title{side}"]), parts, "zh"))
-            writer.pair(_split(number, total), row["doc_id1"], row["doc_id2"], int(row["label"]))
+            split: Split = "train" if number < int(total * 0.6) else "validation"
+            split = split if number < int(total * 0.8) else "test"
+            writer.pair(split, row["doc_id1"], row["doc_id2"], int(row["label"]))
         return writer.finish()
 
 
@@ -53,12 +55,6 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
                 problem = f"line {number} has {len(cells)} cells and the label {cells[0]!r}"
                 raise ReadError(path, problem, f"It needs {len(header)} cells and a label 0 or 1.")
             yield dict(zip(header, (cell.strip() for cell in cells), strict=True))
-
-
-def _split(number: int, total: int) -> Split:
-    if number < int(total * 0.6):
-        return "train"
-    return "validation" if number < int(total * 0.8) else "test"
 
 
 def unsegment(text: str) -> str:

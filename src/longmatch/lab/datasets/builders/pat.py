@@ -48,7 +48,11 @@ def build(raw: Path, out: Path, *, threshold: float = 0.5, seed: int = 0) -> Sum
                 if label == "1":
                     writer.judge(PAPERS.of(source), source, target)
         else:
-            label_similar(writer, _similar(symbols, threshold), _same_subclass(symbols, seed), PAPERS, seed)
+            index = {code: n for n, code in enumerate(sorted({code for codes in symbols.values() for code in codes}))}
+            ids = sorted(id for id, codes in symbols.items() if len(codes) >= 2)
+            sets = [np.array(sorted(index[code] for code in symbols[id]), dtype=np.int64) for id in ids]
+            similar = ((ids[i], ids[j]) for i, j, _ in similar_pairs(sets, threshold))
+            label_similar(writer, similar, _same_subclass(symbols, seed), PAPERS, seed)
         writer.table(
             "cpc.tsv", ("document", "symbol"), ((id, c) for id in sorted(symbols) for c in sorted(symbols[id]))
         )
@@ -79,13 +83,14 @@ def _patent(grant: Element) -> tuple[Record, set[str]]:
         return Record("", "", ()), set()
     number = text_of(front.find("publication-reference/document-id/doc-number"))
     country = text_of(front.find("publication-reference/document-id/country"))
-    parts = (Part("Claims", _claims(grant)), *_description(grant.find("description")))
-    codes = {_symbol(code) for code in front.findall("classifications-cpc//classification-cpc")}
+    claims = "\n\n".join(filter(None, (text_of(claim) for claim in grant.findall("claims/claim"))))
+    parts = (Part("Claims", claims), *_description(grant.find("description")))
+    codes = set()
+    for code in front.findall("classifications-cpc//classification-cpc"):  # A01B63/008
+        names = ("section", "class", "subclass", "main-group", "subgroup")
+        section, class_, subclass, group, subgroup = (text_of(code.find(name)) for name in names)
+        codes.add(f"{section}{class_}{subclass}{group}/{subgroup}")
     return Record(country + number if number else "", text_of(front.find("invention-title")), clean_parts(parts)), codes
-
-
-def _claims(grant: Element) -> str:
-    return "\n\n".join(filter(None, (text_of(claim) for claim in grant.findall("claims/claim"))))
 
 
 def _description(description: Element | None) -> Iterator[Part]:
@@ -97,21 +102,6 @@ def _description(description: Element | None) -> Iterator[Part]:
         elif child.tag == "p":
             texts.append(text_of(child))
     yield Part(heading, "\n\n".join(filter(None, texts)))
-
-
-def _symbol(code: Element) -> str:
-    """A CPC symbol in its written form: A01B63/008."""
-    section, class_, subclass, group, subgroup = (
-        text_of(code.find(name)) for name in ("section", "class", "subclass", "main-group", "subgroup")
-    )
-    return f"{section}{class_}{subclass}{group}/{subgroup}"
-
-
-def _similar(symbols: dict[str, set[str]], threshold: float) -> Iterator[tuple[str, str]]:
-    index = {code: n for n, code in enumerate(sorted({code for codes in symbols.values() for code in codes}))}
-    ids = sorted(id for id, codes in symbols.items() if len(codes) >= 2)
-    sets = [np.array(sorted(index[code] for code in symbols[id]), dtype=np.int64) for id in ids]
-    return ((ids[i], ids[j]) for i, j, _ in similar_pairs(sets, threshold))
 
 
 def _same_subclass(symbols: dict[str, set[str]], seed: int) -> dict[str, list[str]]:

@@ -36,10 +36,11 @@ def build(
     with open_raw(raw) as files, CollectionWriter(out) as writer:
         titles: dict[str, str] = {}  # normalised title -> id
         surnames: dict[str, set[str]] = {}
-        references: dict[str, list[tuple[str, set[str], set[str]]]] = {}
+        references: dict[str, list[dict[str, Any]]] = {}
         for path in files.require("parsed_pdfs/*.pdf.json"):
             metadata = _json(path).get("metadata") or {}
-            id = _id(path)
+            stem = path.name.removesuffix(".pdf.json")  # the arXiv id, if the paper has one
+            id = stem if _ARXIV.match(stem) else f"{path.parents[2].name}:{stem}"
             authors, title = metadata.get("authors") or [], metadata.get("title") or ""
             review = path.parent.parent / "reviews" / path.name.replace(".pdf.json", ".json")
             if review.is_file() and not (authors and title):
@@ -51,8 +52,17 @@ def build(
             elif writer.add(record):
                 titles.setdefault(normalise_title(title), id)
                 surnames[id] = _surnames(authors)
-                references[id] = [_reference(r) for r in metadata.get("references") or []]
-        cited = _citations(references, titles, surnames, writer.ids)
+                references[id] = metadata.get("references") or []
+        cited: dict[str, set[str]] = defaultdict(set)
+        for source, entries in references.items():
+            for entry in entries:
+                title = entry.get("title") or ""
+                normalised = normalise_title(title)
+                target = titles.get(normalised) if len(normalised) > 10 else None
+                if target and _surnames(entry.get("author") or []) & surnames[target]:
+                    cited[source].add(target)
+                arxiv_ids = _ARXIV.findall(f"{title} {entry.get('venue') or ''}")
+                cited[source].update(writer.ids.intersection(arxiv_ids))
         counts = Counter(target for targets in cited.values() for target in targets)
         specific = {source: {t for t in targets if counts[t] <= most_cited} for source, targets in cited.items()}
         label_citations(writer, specific, DEFAULT, seed)
@@ -65,12 +75,6 @@ def _json(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ReadError(path, "is not JSON", "Fetch it again.") from error
     return content if isinstance(content, dict) else {}
-
-
-def _id(path: Path) -> str:
-    """The arXiv id, or the venue and number of a paper without one."""
-    stem = path.name.removesuffix(".pdf.json")
-    return stem if _ARXIV.match(stem) else f"{path.parents[2].name}:{stem}"
 
 
 def _parts(sections: Iterable[Mapping[str, Any]]) -> tuple[Part, ...]:
@@ -91,26 +95,3 @@ def normalise_title(title: str) -> str:
 
 def _surnames(authors: Iterable[str]) -> set[str]:
     return {normalise_title(name.split()[-1]) for name in authors if name and name.split()}
-
-
-def _reference(reference: Mapping[str, Any]) -> tuple[str, set[str], set[str]]:
-    """The normalised title, the surnames and the arXiv ids of a reference."""
-    title = reference.get("title") or ""
-    arxiv_ids = _ARXIV.findall(f"{title} {reference.get('venue') or ''}")
-    return normalise_title(title), _surnames(reference.get("author") or []), set(arxiv_ids)
-
-
-def _citations(
-    references: Mapping[str, list[tuple[str, set[str], set[str]]]],
-    titles: Mapping[str, str],
-    surnames: Mapping[str, set[str]],
-    ids: set[str],
-) -> dict[str, set[str]]:
-    cited: dict[str, set[str]] = defaultdict(set)
-    for source, entries in references.items():
-        for title, authors, arxiv_ids in entries:
-            target = titles.get(title) if len(title) > 10 else None
-            if target and authors & surnames[target]:
-                cited[source].add(target)
-            cited[source].update(arxiv_ids & ids)
-    return cited

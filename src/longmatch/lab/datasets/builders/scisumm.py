@@ -16,7 +16,6 @@ import html
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -40,19 +39,24 @@ def build(raw: Path, out: Path, *, min_words: int = 400, seed: int = 0) -> Summa
     """Build the set."""
     with open_raw(raw) as files, CollectionWriter(out) as writer:
         mentions: dict[str, set[tuple[str, str]]] = {}
-        papers = files.require("Documents_xml/*.xml", "Reference_XML/*.xml", "Citance_XML/*.xml")
-        for path in sorted(papers, key=lambda path: path.stem):
+        paths = files.require("Documents_xml/*.xml", "Reference_XML/*.xml", "Citance_XML/*.xml")
+        for path in sorted(paths, key=lambda path: path.stem):
             if not _ID.fullmatch(path.stem) or path.stem in writer.ids:
                 continue
             record = _paper(path)
             if record is None or record.words < min_words:
                 writer.skip()
             elif writer.add(record):
-                mentions[record.id] = set(_mentions(record))
+                found = (match for part in record.parts for match in _MENTION.finditer(part.text))
+                mentions[record.id] = {(match[1].lower(), match[2]) for match in found}
         cited, authors = _citing_sentences(files)
-        papers_by_mention = _unambiguous(authors, writer.ids)
-        for source, found in mentions.items():
-            cited.setdefault(source, set()).update(papers_by_mention[m] for m in found if m in papers_by_mention)
+        papers: dict[tuple[str, str], set[str]] = defaultdict(set)  # all Anthology papers by surname and year
+        for id, surname in authors.items():
+            if surname and _ID.fullmatch(id):
+                papers[surname, year_of(id)].add(id)
+        only = {mention: min(ids) for mention, ids in papers.items() if len(ids) == 1 and ids <= writer.ids}
+        for source, mentioned in mentions.items():
+            cited.setdefault(source, set()).update(only[mention] for mention in mentioned if mention in only)
         label_citations(writer, cited, DEFAULT, seed)
         return writer.finish()
 
@@ -63,22 +67,15 @@ def _paper(path: Path) -> Record | None:
     except ReadError:  # some files of the corpus are broken XML: counted and skipped
         return None
     title = next((_text(s) for s in root.findall("S")), "")
-    parts = (Part(section.get("title", ""), _sentences(section)) for section in root.findall("SECTION"))
+    parts = []
+    for section in root.findall("SECTION"):
+        text = group_sentences([_text(s) for s in section.iter("S")], _PARAGRAPH_SENTENCES)
+        parts.append(Part(section.get("title", ""), text))
     return Record(path.stem, title, clean_parts(parts, BACK_MATTER))
-
-
-def _sentences(section: Element) -> str:
-    return group_sentences([_text(s) for s in section.iter("S")], _PARAGRAPH_SENTENCES)
 
 
 def _text(element: Element) -> str:
     return html.unescape(text_of(element))  # escaped twice: &amp;quot;
-
-
-def _mentions(record: Record) -> Iterator[tuple[str, str]]:
-    for part in record.parts:
-        for match in _MENTION.finditer(part.text):
-            yield match[1].lower(), match[2]
 
 
 def _citing_sentences(files: RawFiles) -> tuple[dict[str, set[str]], dict[str, str]]:
@@ -96,15 +93,6 @@ def _citing_sentences(files: RawFiles) -> tuple[dict[str, set[str]], dict[str, s
             first = html.unescape(str(row.get("citing_paper_authors", ""))).split("|")[0]
             authors.setdefault(citing, collapse_spaces(first.rpartition(",")[2]).lower())
     return cited, authors
-
-
-def _unambiguous(authors: Mapping[str, str], ids: set[str]) -> dict[tuple[str, str], str]:
-    """The papers of the set by (surname, year), if no other Anthology paper has the same."""
-    by_mention: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for id, surname in authors.items():
-        if surname and _ID.fullmatch(id):
-            by_mention[surname, year_of(id)].add(id)
-    return {mention: min(papers) for mention, papers in by_mention.items() if len(papers) == 1 and papers <= ids}
 
 
 def year_of(id: str) -> str:

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from longmatch.lab.datasets.raw_files import RawFiles, open_raw
+from longmatch.lab.datasets.raw_files import open_raw
 from longmatch.lab.datasets.records import Part, Record, iterate_lines
 from longmatch.lab.datasets.sections import LINK_LISTS, clean_parts, collapse_spaces
 from longmatch.lab.datasets.similar_sets import jaccard, similar_pairs
@@ -54,12 +54,20 @@ def build(raw: Path, out: Path, *, threshold: float = 0.25, min_links: int = 5, 
             if name not in pages:
                 writer.skip()
                 continue
-            parts, links = _article(pages[name])
+            text = pages[name].read_bytes().decode("utf-8", errors="replace")
+            if pages[name].suffix == ".txt":
+                parts, links = clean_parts(_plain_sections(text), LINK_LISTS), set[str]()
+            else:
+                parts, links = parse_page(text)
             digest = sha256(repr(parts).encode()).digest()
             merged[name] = texts.setdefault(digest, name)
             if merged[name] == name and writer.add(Record(name, name.replace("_", " "), parts)):
                 links_in_text[name] = links
-        linked = _links(files, merged, writer.ids)
+        linked: dict[str, set[str]] = defaultdict(set)
+        for row in _table(files.require_one("links.tsv")):
+            source, target = merged.get(row[0], ""), merged.get(row[1], "")
+            if {source, target} <= writer.ids and source != target:
+                linked[source].add(target)
         in_text = {a: {merged[b] for b in targets if b in merged} - {a} for a, targets in links_in_text.items()}
         label_similar(writer, _similar(linked, in_text, threshold, min_links), linked, DEFAULT, seed)
         writer.table("links.tsv", ("source", "target"), ((a, b) for a in sorted(linked) for b in sorted(linked[a])))
@@ -73,13 +81,6 @@ def _table(path: Path) -> Iterator[list[str]]:
     for _, line in iterate_lines(path):
         if line and not line.startswith("#"):
             yield [unquote(cell) for cell in line.split("\t")]
-
-
-def _article(path: Path) -> tuple[tuple[Part, ...], set[str]]:
-    text = path.read_bytes().decode("utf-8", errors="replace")
-    if path.suffix != ".txt":
-        return parse_page(text)
-    return clean_parts(_plain_sections(text), LINK_LISTS), set()
 
 
 def _plain_sections(text: str) -> Iterator[Part]:
@@ -114,7 +115,9 @@ class _ArticleParser(HTMLParser):
         if tag in _HEADINGS or tag in _BLOCKS:
             self.flush()
         if tag == "a" and not self._hidden:
-            self._link(values.get("href", ""))
+            path = PurePosixPath(unquote(values.get("href", "").partition("#")[0]))
+            if path.suffix in {".htm", ".html"} and "wp" in path.parts:
+                self.links.add(unquote(path.stem))
         if tag not in _VOID:
             hides = tag in _SKIPPED or bool(_BOXES & {*values.get("class", "").split(), values.get("id", "")})
             self._open.append((tag, hides))
@@ -144,11 +147,6 @@ class _ArticleParser(HTMLParser):
         if text:
             self.parts[-1][1].append(text)
 
-    def _link(self, href: str) -> None:
-        path = PurePosixPath(unquote(href.partition("#")[0]))
-        if path.suffix in {".htm", ".html"} and "wp" in path.parts:
-            self.links.add(unquote(path.stem))
-
 
 def parse_page(page: str) -> tuple[tuple[Part, ...], set[str]]:
     """The sections of an article's web page, without reference and link sections, and the articles it links to.
@@ -163,16 +161,6 @@ def parse_page(page: str) -> tuple[tuple[Part, ...], set[str]]:
     parser.close()
     parser.flush()
     return clean_parts((Part(heading, "\n\n".join(texts)) for heading, texts in parser.parts), LINK_LISTS), parser.links
-
-
-def _links(files: RawFiles, merged: Mapping[str, str], ids: set[str]) -> dict[str, set[str]]:
-    """The links between the articles of the set."""
-    linked: dict[str, set[str]] = defaultdict(set)
-    for row in _table(files.require_one("links.tsv")):
-        source, target = merged.get(row[0], ""), merged.get(row[1], "")
-        if source in ids and target in ids and source != target:
-            linked[source].add(target)
-    return dict(linked)
 
 
 def _similar(linked: Links, in_text: Links, threshold: float, min_links: int) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.records import SPLITS, Split
-from longmatch.lab.datasets.splits import DEFAULT
 from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.sources import ClassLabels, PairLabels
 from longmatch.units.tokens import Ints
@@ -134,7 +133,7 @@ class ClassTable:
     label: Ints  # an index into `names`
 
     @classmethod
-    def from_rows(cls, rows: Rows) -> "ClassTable":
+    def number(cls, rows: Rows) -> "ClassTable":
         """Number the classes in the order of their names."""
         ordered = sorted(rows, key=lambda row: row[1])
         names = tuple(sorted({name for _, _, name in ordered}))
@@ -160,14 +159,6 @@ def labelled_classes(table: ClassLabels, tokens: TokenCollection, prefix: str) -
         seen.add(row.document)
     numbers = document_numbers(table.path, seen, tokens, prefix)
     return [(SPLITS.index(r.split), numbers[r.document], r.label) for r in table.rows if r.document in numbers]
-
-
-def document_classes(documents: Ints, tokens: TokenCollection, ids: Sequence[str]) -> Rows:
-    """The classes given in the documents themselves, with splits derived from their ids."""
-    for number in documents.tolist():
-        label = tokens.labels[number]
-        if label is not None:
-            yield SPLITS.index(DEFAULT.of(ids[number])), number, label
 
 
 def class_pairs(numbers: Ints, labels: Ints, ids: Sequence[str], seed: int) -> PairTable:

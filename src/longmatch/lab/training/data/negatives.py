@@ -89,11 +89,16 @@ class NegativeSampler:
         depends only on the seed and its id; for validation and test it does not depend on the seed.
         """
         pairs, only_reachable = rows.of(split), self.reachable and split != "test"
-        incomplete = (
-            not rows.table.has_negatives and len(pairs) > 0 and (self.kind == "near" or bool(pairs.label.all()))
-        )
-        near = self._near(pairs, candidates) if only_reachable or (incomplete and self.kind == "near") else {}
-        pairs = _reachable_only(pairs, near) if only_reachable else pairs
+        fills = len(pairs) > 0 and (self.kind == "near" or bool(pairs.label.all()))
+        incomplete = fills and not rows.table.has_negatives
+        near: Mapping[int, Ints] = {}  # the first stage's results for each source
+        if only_reachable or (incomplete and self.kind == "near"):
+            queries = np.unique(pairs.source)
+            near = dict(zip(queries.tolist(), FirstStage(self.tokens, candidates).nearest(queries), strict=True))
+        if only_reachable:
+            each = zip(pairs.source.tolist(), pairs.target.tolist(), pairs.label.tolist(), strict=True)
+            kept = np.array([not label or target in near[source] for source, target, label in each], dtype=bool)
+            pairs = PairTable(pairs.source[kept], pairs.target[kept], pairs.label[kept])
         if not incomplete:
             return pairs
         sources, places = np.unique(pairs.source, return_inverse=True)
@@ -108,18 +113,6 @@ class NegativeSampler:
         ]
         columns = np.array(drawn, dtype=np.int64).reshape(-1, 3).T
         return PairTable.join([pairs, PairTable(*columns)])
-
-    def _near(self, pairs: PairTable, candidates: Candidates) -> dict[int, Ints]:
-        """The first stage's results for each source of some pairs."""
-        sources = np.unique(pairs.source)
-        return dict(zip(sources.tolist(), FirstStage(self.tokens, candidates).nearest(sources), strict=True))
-
-
-def _reachable_only(pairs: PairTable, near: Mapping[int, Ints]) -> PairTable:
-    """All non-matches, and the matches among the first stage's results for the source."""
-    rows = zip(pairs.source.tolist(), pairs.target.tolist(), pairs.label.tolist(), strict=True)
-    kept = np.array([not label or target in near[source] for source, target, label in rows], dtype=bool)
-    return PairTable(pairs.source[kept], pairs.target[kept], pairs.label[kept])
 
 
 def _sample_negatives(source: int, count: int, pool: Ints, fits: Fits, random: Random) -> Iterator[int]:

@@ -93,20 +93,16 @@ def read_item(item: Item) -> Document | Unreadable:
     try:
         found = parse_line(item.line.encode(), item.path, item.number) if item.line else read(item.path, item.id)
     except ReadError as error:
-        id = item.id or _own_id(item.line)
+        try:  # the id of a line that is not a document
+            record = {"id": item.id} if item.id else json.loads(item.line)
+        except (ValueError, RecursionError):
+            record = {}
+        id = record.get("id") if isinstance(record, dict) else None
         if not id:
             raise
-        return Unreadable(item.prefix + id, str(error))
+        return Unreadable(f"{item.prefix}{id}", str(error))
     assert found is not None
     return replace(found, id=item.prefix + found.id)
-
-
-def _own_id(line: str) -> str:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return ""
-    return str(record.get("id") or "") if isinstance(record, dict) else ""
 
 
 def find_sources(paths: Iterable[str | Path]) -> list[Source]:
@@ -132,15 +128,13 @@ def find_sources(paths: Iterable[str | Path]) -> list[Source]:
             own_labels.append(True)
     if not found:
         raise LongmatchError("There is nothing to learn from. Name a data folder, a JSON Lines file or a folder.")
-    return found if len(found) == 1 else _prefixed(found)
-
-
-def _prefixed(sources: Sequence[Source]) -> list[Source]:
-    names = [source.name for source in sources]
+    if len(found) == 1:
+        return found
+    names = [source.name for source in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise LongmatchError(f"Two sources of documents are called {twice}. Rename one: ids begin with that name.")
-    return [replace(source, prefix=f"{source.name}/") for source in sources]
+    return [replace(source, prefix=f"{source.name}/") for source in found]
 
 
 def _source(path: Path) -> Source:
@@ -195,15 +189,15 @@ def read_labels(path: Path) -> PairLabels | ClassLabels:
     rows = [dict(zip(columns, cells, strict=True)) for cells in read_table(path, columns)] if columns else []
     if len(set(columns)) == len(columns):
         if needed == {"document", "label"}:
-            return ClassLabels(path, tuple(_class(path, row) for row in rows))
+            splits = (_split(path, row["split"]) if "split" in row else DEFAULT.of(row["document"]) for row in rows)
+            classes = zip(splits, rows, strict=True)
+            return ClassLabels(path, tuple(ClassRow(split, row["document"], row["label"]) for split, row in classes))
         if needed == {"query", "document", "grade"}:
             pairs = tuple(_pair(path, row, "query", "document", "grade") for row in rows)
-            return PairLabels(path, pairs, judged=True, has_negatives=False, split_by_id="split" not in columns)
+            return PairLabels(path, pairs, True, has_negatives=False, split_by_id="split" not in columns)
         if needed - {"label"} == {"source", "target"}:
             pairs = tuple(_pair(path, row, "source", "target", "label") for row in rows)
-            return PairLabels(
-                path, pairs, judged=False, has_negatives="label" in columns, split_by_id="split" not in columns
-            )
+            return PairLabels(path, pairs, False, has_negatives="label" in columns, split_by_id="split" not in columns)
     raise ReadError(
         path,
         f"starts with the columns {', '.join(columns) or 'none'}, which longmatch cannot learn from",
@@ -222,15 +216,6 @@ def _pair(path: Path, row: dict[str, str], first: str, second: str, number: str)
         wanted = "0 or 1" if number == "label" else "a whole number from 0 up"
         raise ReadError(path, f"has a {number} {value!r}", f"That should be {wanted}.")
     return Pair(split, source, target, int(value))
-
-
-def _class(path: Path, row: dict[str, str]) -> ClassRow:
-    document = row["document"]
-    return ClassRow(
-        _split(path, row["split"]) if "split" in row else DEFAULT.of(document),
-        document,
-        row["label"],
-    )
 
 
 def _split(path: Path, name: str) -> Split:

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.records import SPLITS, Split
-from longmatch.lab.datasets.splits import residue
+from longmatch.lab.datasets.splits import DEFAULT, residue
 from longmatch.lab.store.tokens import TokenCollection
 from longmatch.lab.training.data.labels import (
     ClassTable,
@@ -18,7 +18,6 @@ from longmatch.lab.training.data.labels import (
     NumberedPairs,
     PairTable,
     class_pairs,
-    document_classes,
     labelled_classes,
     number_pairs,
     pair_keys,
@@ -57,9 +56,10 @@ class TrainingData:
         reachable: bool = False,
     ) -> None:
         self.tokens, self.sources, self.seed = tokens, tuple(sources), seed
-        home = np.array([_home(id, sources) for id in tokens.ids], dtype=np.int64)
+        homes = [next(n for n, source in enumerate(sources) if id.startswith(source.prefix)) for id in tokens.ids]
+        home = np.array(homes, dtype=np.int64)
         self._of = [np.flatnonzero(home == number) for number in range(len(sources))]  # each source's documents
-        self._ids = [id.removeprefix(sources[at].prefix) for id, at in zip(tokens.ids, home.tolist(), strict=True)]
+        self._ids = [id.removeprefix(sources[at].prefix) for id, at in zip(tokens.ids, homes, strict=True)]
         self._negatives = NegativeSampler(negatives, tokens, self._ids, seed, reachable)
         self._tables: list[list[NumberedPairs]] = []  # of each source
         classes: list[tuple[int, int, str]] = []
@@ -69,8 +69,10 @@ class TrainingData:
             class_tables = [table for table in tables if isinstance(table, ClassLabels)]
             for table in class_tables:
                 classes += labelled_classes(table, tokens, source.prefix)
-            classes += [] if class_tables else document_classes(documents, tokens, self._ids)
-        self._classes = ClassTable.from_rows(classes)
+            for number in [] if class_tables else documents.tolist():  # the classes given in the documents themselves
+                if (label := tokens.labels[number]) is not None:
+                    classes.append((SPLITS.index(DEFAULT.of(self._ids[number])), number, label))
+        self._classes = ClassTable.number(classes)
         self._pairs: dict[Split, PairTable] = {}
 
     @classmethod
@@ -95,7 +97,8 @@ class TrainingData:
         tokens = TokenCollection.build(cache, document_source(sources), tokenizer, progress, processes)
         if not len(tokens):
             why = f" {next(iter(tokens.unreadable.values())).why}" if tokens.unreadable else ""
-            raise LongmatchError(f"{_list(s.path for s in sources)} holds no documents that can be read.{why}")
+            where = ", ".join(str(source.path) for source in sources)
+            raise LongmatchError(f"{where} holds no documents that can be read.{why}")
         return cls(tokens, sources, labels, seed, negatives, reachable)
 
     @property
@@ -103,18 +106,13 @@ class TrainingData:
         """Whether there are pairs, judgements or links."""
         return any(self._tables)
 
-    @property
-    def has_classes(self) -> bool:
-        """Whether documents have classes."""
-        return len(self._classes) > 0
-
     def pairs(self, split: Split) -> PairTable:
         """The labelled pairs of a split, matches and non-matches; without pairs, those of the same and of two classes.
 
         If there are only matches, random or `near` non-matches are added; with `reachable`, matches that the first
         stage misses are dropped from training and validation. Only test may be empty.
         """
-        if not self.has_pairs and not self.has_classes:
+        if not self.has_pairs and not len(self._classes):
             raise LongmatchError(
                 f"{self._where} has no labels that tell which documents match. Add pairs.tsv (split, source, target, "
                 "label), qrels.tsv, links.tsv or classes.tsv, or train a model that needs no labels."
@@ -123,13 +121,15 @@ class TrainingData:
         if split == "test":
             return pairs
         if not len(pairs):
-            raise LongmatchError(self._empty(split))
-        if len(np.unique(pairs.label)) == 1 and not self.has_pairs and pairs.label[0]:
-            name = self._classes.names[self._classes.of(split)[1][0]]
             raise LongmatchError(
-                f"{self._where} has only one class in the {split} split, {name!r}. Add documents of another."
+                f"{self._where} has no labels in the {split} split. Add some; without a column split, ids decide."
             )
         if len(np.unique(pairs.label)) == 1:
+            if not self.has_pairs and pairs.label[0]:
+                name = self._classes.names[self._classes.of(split)[1][0]]
+                raise LongmatchError(
+                    f"{self._where} has only one class in the {split} split, {name!r}. Add documents of another."
+                )
             present, missing = ("matches", "non-matches") if pairs.label[0] else ("non-matches", "matches")
             raise LongmatchError(
                 f"{self._where} has only {present} in the {split} split (label {pairs.label[0]}). "
@@ -139,20 +139,17 @@ class TrainingData:
 
     def _all_pairs(self, split: Split) -> PairTable:
         if split not in self._pairs:
-            if self.has_pairs:
-                pairs = PairTable.join([self._source_pairs(number, split) for number in range(len(self.sources))])
-            else:
-                seed = self.seed if split == "train" else 0
-                pairs = class_pairs(*self._classes.of(split), self._ids, seed)
-            self._pairs[split] = pairs
+            found = []
+            for source, documents, tables in zip(self.sources, self._of, self._tables, strict=True):
+                if not tables:
+                    continue
+                candidates = Candidates.read(source, documents, self.tokens)
+                main = [rows for rows in tables if not rows.table.judged] or tables  # judgements only without pairs
+                found += [self._negatives.with_negatives(rows, split, tables, candidates) for rows in main]
+            if not self.has_pairs:
+                found = [class_pairs(*self._classes.of(split), self._ids, self.seed if split == "train" else 0)]
+            self._pairs[split] = PairTable.join(found)
         return self._pairs[split]
-
-    def _source_pairs(self, number: int, split: Split) -> PairTable:
-        """The pairs of one source; judgements only if it has no pairs."""
-        tables = self._tables[number]
-        candidates = Candidates.read(self.sources[number], self._of[number], self.tokens)
-        main = [rows for rows in tables if not rows.table.judged] or tables
-        return PairTable.join([self._negatives.with_negatives(rows, split, tables, candidates) for rows in main])
 
     @cached_property
     def positives(self) -> Ints:
@@ -208,7 +205,8 @@ class TrainingData:
     @property
     def facts(self) -> dict[str, Any]:
         """For the model card: sources, and numbers of documents, tokens, pairs and classes."""
-        labels = {split: self._all_pairs(split).label for split in SPLITS}
+        labels, held = {split: self._all_pairs(split).label for split in SPLITS}, self._held_out
+        later = np.union1d(self.labelled("validation"), self.labelled("test"))
         return {
             "sources": [
                 {"name": source.name, "documents": len(documents), "labels": [path.name for path in source.labels]}
@@ -219,17 +217,11 @@ class TrainingData:
             "tokens": int(self.tokens.lengths.sum()),
             "pairs": {s: {"matches": int(v.sum()), "others": int((1 - v).sum())} for s, v in labels.items()},
             "classes": len(self._classes.names),
-            "without_labels": self._facts_without_labels,
-        }
-
-    @property
-    def _facts_without_labels(self) -> dict[str, int]:
-        held = self._held_out
-        later = np.union1d(self.labelled("validation"), self.labelled("test"))
-        return {
-            "train": int((~held).sum()),
-            "validation": int(held.sum()),
-            "train_documents_that_validation_or_test_labels_name": int((~held[later]).sum()),
+            "without_labels": {
+                "train": int((~held).sum()),
+                "validation": int(held.sum()),
+                "train_documents_that_validation_or_test_labels_name": int((~held[later]).sum()),
+            },
         }
 
     def _each_table(self) -> list[NumberedPairs]:
@@ -239,15 +231,4 @@ class TrainingData:
     def _where(self) -> str:
         """The label files, or the sources if there are none, for error messages."""
         labels = [path for source in self.sources for path in source.labels]
-        return _list(labels or [source.path for source in self.sources])
-
-    def _empty(self, split: Split) -> str:
-        return f"{self._where} has no labels in the {split} split. Add some; without a column split, ids decide."
-
-
-def _home(id: str, sources: Sequence[Source]) -> int:
-    return next(number for number, source in enumerate(sources) if id.startswith(source.prefix))
-
-
-def _list(paths: Iterable[Path]) -> str:
-    return ", ".join(map(str, paths))
+        return ", ".join(map(str, labels or [source.path for source in self.sources]))

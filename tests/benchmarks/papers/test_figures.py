@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.papers.pair_lengths import PARTS, length_groups, plot, table
+from benchmarks.papers.figures import PARTS, draw_lengths, length_groups, length_table
 from benchmarks.papers.stored_results import ResultGroup
 from sklearn.metrics import roc_auc_score
 
@@ -57,10 +57,10 @@ def test_each_quarter_is_measured_on_its_pairs_alone(folder, group):
 
 def test_the_table_has_a_column_a_quarter_and_the_figure_is_drawn(folder, group, tmp_path):
     found = length_groups(folder, group, MODELS)
-    lines = table("set", found)
+    lines = length_table("set", found)
     assert lines[2] == "| | 0.1 to 0.1 | p | 0.1 to 0.1 | p | 0.1 to 0.1 | p | 0.1 to 0.1 | p |"
     assert lines[4].startswith(f"| One | {found[0].value('One'):.1f} | |") and len(lines[5].split("|")) == 3 + 2 * PARTS
-    plot({"set": found}, tmp_path / "lengths.svg")
+    draw_lengths({"set": found}, tmp_path / "lengths.svg")
     assert (tmp_path / "lengths.svg").stat().st_size > 0
 
 
