@@ -108,50 +108,40 @@ def rest_page() -> str:
     for path, methods in schema["paths"].items():
         for method, route in methods.items():
             lines += [f"## {method.upper()} {path}", "", route.get("description", route.get("summary", "")), ""]
-            lines += _parameters(route.get("parameters", []))
-            lines += [*_body(route), f"Answers {_answers(route)}.", ""]
+            lines += _route(route)
     lines += ["## Answers", ""]
     for name, model in schema["components"]["schemas"].items():
-        lines += [f"### {name}", "", model.get("description", ""), "", *_fields(model)]
+        lines += [f"### {name}", "", model.get("description", ""), ""]
+        fields = model.get("properties", {}).items()
+        lines += _rows("field", [(name, field, _text(field.get("description", ""))) for name, field in fields])
     return "\n".join(lines)
 
 
-def _parameters(parameters: list[dict[str, Any]]) -> list[str]:
-    if not parameters:
-        return []
+def _route(route: Mapping[str, Any]) -> Iterator[str]:
+    """The parameters, the body and the answers of a route."""
     rows = []
-    for parameter in parameters:
+    for parameter in route.get("parameters", []):
         schema = parameter["schema"]
         default = f" Default: `{schema['default']}`." if schema.get("default") not in (None, "") else ""
         needed = " Required." if parameter.get("required") else ""
-        rows.append(
-            f"| `{parameter['name']}` | {_type(schema)} | {_text(parameter.get('description', ''))}{needed}{default} |"
-        )
-    return ["| parameter | type | |", "|---|---|---|", *rows, ""]
-
-
-def _body(route: Mapping[str, Any]) -> list[str]:
+        rows.append((parameter["name"], schema, _text(parameter.get("description", "")) + needed + default))
+    yield from _rows("parameter", rows)
     content = route.get("requestBody", {}).get("content", {})
     kinds = [f"`{kind}`: {_type(body.get('schema', {}))}" for kind, body in content.items()]
-    return [f"Body: {'; '.join(kinds)}.", ""] if kinds else []
-
-
-def _answers(route: Mapping[str, Any]) -> str:
+    if kinds:
+        yield from (f"Body: {'; '.join(kinds)}.", "")
     answers = []
     for status, response in route["responses"].items():
         content = response.get("content", {})
         shown = next((_type(body["schema"]) for body in content.values() if body.get("schema")), "")
-        text = f"{status} {shown}" if status.startswith("2") and shown else str(status)
-        answers.append(text.strip())
-    return ", ".join(answers)
+        answers.append(f"{status} {shown}" if status.startswith("2") and shown else str(status))
+    yield from (f"Answers {', '.join(answers)}.", "")
 
 
-def _fields(model: Mapping[str, Any]) -> list[str]:
-    rows = [
-        f"| `{name}` | {_type(field)} | {_text(field.get('description', ''))} |"
-        for name, field in model.get("properties", {}).items()
-    ]
-    return ["| field | type | |", "|---|---|---|", *rows, ""] if rows else []
+def _rows(what: str, rows: list[tuple[str, Mapping[str, Any], str]]) -> list[str]:
+    """A table of names, types and descriptions."""
+    lines = [f"| `{name}` | {_type(schema)} | {text} |" for name, schema, text in rows]
+    return [f"| {what} | type | |", "|---|---|---|", *lines, ""] if rows else []
 
 
 def _type(schema: Mapping[str, Any]) -> str:

@@ -28,37 +28,27 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("colde-levels"))
     options = parser.parse_args()
     matcher = ColdeMatcher.load(options.model)
+    threshold = matcher.threshold
+    note = "" if threshold is None else f" Documents match from {threshold:.2f} on, by the validation pairs."
     levels = three_levels(matcher.encode([read(path) for path in options.documents]))
     panels = [
-        Panel("Documents", _threshold_note(matcher.threshold), levels.documents),
+        Panel("Documents", f"Cosine of document vectors.{note}", levels.documents),
         Panel("Sections", "Cosine of section vectors, within and across the documents.", levels.sections),
         Panel("Chunks", "Cosine of chunk vectors with what attention adds to each.", levels.chunks),
         Panel("Attention", "Attention of each chunk (row) to each chunk of the next section.", levels.attention),
     ]
     print(write_grids(options.out.with_suffix(".html"), "CoLDE: three levels of explanation", panels))
     print(_draw(levels, options.out.with_suffix(".png")))
-    print(f"The highest attention weight of a chunk: {peak(levels.attention):.2f} times an equal share, on average.")
-
-
-def peak(attention: Grid) -> float:
-    """How many times an equal share the highest weight of a chunk is, on average over the chunks that attend to any."""
-    rows = attention.scores[attention.scores.sum(1) > 0]
-    return float((rows.max(1) * (rows > 0).sum(1) / rows.sum(1)).mean())
-
-
-def _threshold_note(threshold: float | None) -> str:
-    note = "" if threshold is None else f" Documents match from {threshold:.2f} on, by the validation pairs."
-    return f"Cosine of document vectors.{note}"
+    rows = levels.attention.scores[levels.attention.scores.sum(1) > 0]  # of the chunks that attend to any
+    peak = float((rows.max(1) * (rows > 0).sum(1) / rows.sum(1)).mean())
+    print(f"The highest attention weight of a chunk: {peak:.2f} times an equal share, on average.")
 
 
 def _draw(levels: Levels, path: Path) -> Path:
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    ratios = {"height_ratios": (2, 3)}  # many chunks, few sections
-    figure, axes = pyplot.subplots(2, 2, figsize=(17, 13), gridspec_kw=ratios)
+    figure = Figure(figsize=(17, 13))
+    axes = figure.subplots(2, 2, gridspec_kw={"height_ratios": (2, 3)})  # many chunks, few sections
     figure.subplots_adjust(wspace=0.55, hspace=0.12)
     _panel(axes[0, 0], levels.documents, "(a) Documents")
     _panel(axes[0, 1], levels.sections, "(b) Sections")
@@ -83,7 +73,8 @@ def _panel(axes: Any, grid: Grid, title: str) -> None:
     places = [f"{owner}{owners[:at].count(owner) + 1}" for at, owner in enumerate(owners)]
     axes.set_xticks(range(len(owners)), owners if len(set(owners)) == len(owners) else places, fontsize=size)
     axes.tick_params("x", rotation=0 if few else 90)
-    axes.set_yticks(range(len(owners)), [_short(label) for label in grid.rows], fontsize=size)
+    labels = [label if len(label) <= LABEL else f"{label[: LABEL - 1]}…" for label in grid.rows]
+    axes.set_yticks(range(len(owners)), labels, fontsize=size)
     axes.set_title(title, fontsize=11)
     axes.figure.colorbar(drawn, ax=axes, fraction=0.046)
     if few:
@@ -92,10 +83,6 @@ def _panel(axes: Any, grid: Grid, title: str) -> None:
             if row != column:
                 colour = "white" if score > middle else "black"
                 axes.text(column, row, f"{score:.2f}", ha="center", va="center", fontsize=size, color=colour)
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= LABEL else f"{label[: LABEL - 1]}…"
 
 
 if __name__ == "__main__":

@@ -19,11 +19,12 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
+from benchmarks.common import bytes_on_disk
 from longmatch.documents.language import count_words
 from longmatch.encoders.pretrained import DEFAULT_NAME, locate
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.prepared import ORIGIN, documents_digest
-from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.datasets.records import Part, RawDocument
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import WordLayer
 from longmatch.lab.store.documents import RecordLayer
@@ -49,7 +50,9 @@ def prepare_set(folder: DataFolder, tokenizer: Tokenizer, out: Path, cache: Path
     for path in sorted(folder.path.glob("*.tsv")):
         shutil.copyfile(path, place / path.name)
     with lzma.open(place / "documents.jsonl.xz", "wt", encoding="utf-8") as file:
-        file.writelines(f"{_without_text(record).line()}\n" for record in folder.records())
+        for record in folder.records():
+            placeholders = " ".join([WORD] * sum(count_words(part.text) for part in record.parts))
+            file.write(f"{RawDocument(record.id, record.title, (Part('', placeholders),)).line()}\n")
     layer = TokenLayer(tokenizer)
     tokens, records, *stored = LayerStore.of(cache, Corpus(folder).source).build(
         [layer, RecordLayer(), *([WordLayer()] if words else [])]
@@ -88,11 +91,6 @@ def prepare_backbone(name: str, out: Path) -> Path:
     return place
 
 
-def _without_text(record: Record) -> Record:
-    words = sum(count_words(part.text) for part in record.parts)
-    return Record(record.id, record.title, (Part("", " ".join([WORD] * words)),))
-
-
 def _save(path: Path, arrays: dict[str, Array]) -> None:
     with lzma.open(path, "wb") as file:
         buffer = io.BytesIO()
@@ -109,17 +107,13 @@ def _restore(path: Path, stores: Sequence[Path], layers: Sequence[Layer], unpack
         packed = dict(np.load(io.BytesIO(file.read())))
     for store in missing:
         for layer, (arrays, unhandled) in zip(layers, unpack(packed), strict=True):
-            _write(store / layer.key, layer, arrays, unhandled)
-
-
-def _write(folder: Path, layer: Layer, arrays: Sequence[Arrays], unhandled: Mapping[int, str]) -> None:
-    results: list[Arrays | Unhandled] = [
-        Unhandled(unhandled[n]) if n in unhandled else each for n, each in enumerate(arrays)
-    ]
-    writer = LayerWriter(folder, layer)
-    for first in range(writer.documents, len(results), SHARD):
-        writer.add(results[first : first + SHARD], 0.0)
-    writer.finish()
+            results: list[Arrays | Unhandled] = [*arrays]
+            for number, why in unhandled.items():
+                results[number] = Unhandled(why)
+            writer = LayerWriter(store / layer.key, layer)
+            for first in range(writer.documents, len(results), SHARD):
+                writer.add(results[first : first + SHARD], 0.0)
+            writer.finish()
 
 
 def main() -> None:
@@ -142,14 +136,10 @@ def main() -> None:
     for name in options.sets:
         cache = options.cache or options.out / "cache"
         place = prepare_set(DataFolder(options.data / name), tokenizers[0], options.out, cache, options.words)
-        print(f"{place}: {_megabytes(place):.1f} MB", flush=True)
+        print(f"{place}: {bytes_on_disk(place) / 2**20:.1f} MB", flush=True)
     for name in options.backbones:
         place = prepare_backbone(name, options.out)
-        print(f"{place}: {_megabytes(place):.1f} MB", flush=True)
-
-
-def _megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20
+        print(f"{place}: {bytes_on_disk(place) / 2**20:.1f} MB", flush=True)
 
 
 if __name__ == "__main__":
@@ -169,7 +159,7 @@ def pack_tokens(tokens: StoredLayer, records: StoredLayer) -> dict[str, Array]:
         "tokens_of": np.diff(tokens.bounds("ids")),
         "sentences_of": np.diff(tokens.bounds("sentences")),
         "bytes_of": np.diff(records.bounds("records")),
-        "unhandled": _unhandled(tokens),
+        "unhandled": np.array(json.dumps(tokens.unhandled)),
     }
 
 
@@ -199,7 +189,7 @@ def pack_words(words: StoredLayer) -> dict[str, Array]:
         "lengths": np.diff(words.array("bounds"), prepend=0),
         "words_of": np.diff(words.bounds("words")),
         "bounds_of": np.diff(words.bounds("bounds")),
-        "unhandled": _unhandled(words),
+        "unhandled": np.array(json.dumps(words.unhandled)),
     }
 
 
@@ -222,10 +212,6 @@ def _split(array: Array, counts: Array) -> list[Array]:
 
 def _by_document(parts: Mapping[str, Sequence[Array]]) -> list[Arrays]:
     return [dict(zip(parts, each, strict=True)) for each in zip(*parts.values(), strict=True)]
-
-
-def _unhandled(layer: StoredLayer) -> Array:
-    return np.array(json.dumps(layer.unhandled))
 
 
 def _restored(packed: Packed) -> dict[int, str]:

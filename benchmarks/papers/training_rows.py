@@ -92,63 +92,41 @@ MAIN_ROWS: Rows = {
     "sst-dual-adaptive-hard": ("sst-dual", ADAPTIVE | {"sampling": "hard"}),
     "sst-dual-adaptive-soft": ("sst-dual", ADAPTIVE),
 }
-COLDE_STUDIES: Rows = {  # its robustness: sections 4.4.1, 4.4.2 and 4.5.4
-    f"colde-{key.replace('_', '-')}-{value}": ("colde", {key: value})
-    for key, values in {"documents": (50, 75, 200), "max_tokens": (1_000, 4_000, 8_000), "sections": (3, 4, 5)}.items()
-    for value in values
-}
-LENGTHS: Rows = {  # SMITH's figure 4
-    f"{row}-{tokens}": (model, changed | {key: tokens // size})
-    for tokens in (256, 512, 1_024, 2_048)
-    for row, model, changed, key, size in (
-        ("smith-minilm", "smith", MINILM | MEAN, "max_blocks", 128),
-        ("smith-mean", "smith", BOTH | MEAN, "max_blocks", 32),
-        ("han", "han", {}, "opening", 1),
-        ("smash", "smash", {}, "opening", 1),
-    )
-}
-EPOCHS: dict[str, tuple[str, Mapping[str, Any]]] = {  # SMITH by the length of its pre-training
-    name: row
-    for epochs in (1, 4, 32)
-    for name, row in (
-        (f"smith-pretrain-{epochs}-epochs", ("smith-pretrain", {"epochs": epochs})),
-        (f"smith-{epochs}-epochs", ("smith", MEAN | {"pretrained": f"@smith-pretrain-{epochs}-epochs"})),
-    )
-}
+STUDIES: dict[str, tuple[str, Mapping[str, Any]]] = {}
+for documents in (50, 75, 200):  # CoLDE's robustness: section 4.4.1
+    STUDIES[f"colde-documents-{documents}"] = "colde", {"documents": documents}
+for tokens in (1_000, 4_000, 8_000):  # 4.4.2
+    STUDIES[f"colde-max-tokens-{tokens}"] = "colde", {"max_tokens": tokens}
+for sections in (3, 4, 5):  # 4.5.4
+    STUDIES[f"colde-sections-{sections}"] = "colde", {"sections": sections}
+for tokens in (256, 512, 1_024, 2_048):  # SMITH's figure 4
+    STUDIES[f"smith-minilm-{tokens}"] = "smith", MINILM | MEAN | {"max_blocks": tokens // 128}
+    STUDIES[f"smith-mean-{tokens}"] = "smith", BOTH | MEAN | {"max_blocks": tokens // 32}
+    STUDIES[f"han-{tokens}"] = "han", {"opening": tokens}
+    STUDIES[f"smash-{tokens}"] = "smash", {"opening": tokens}
+for epochs in (1, 4, 32):  # SMITH by the length of its pre-training
+    STUDIES[f"smith-pretrain-{epochs}-epochs"] = "smith-pretrain", {"epochs": epochs}
+    STUDIES[f"smith-{epochs}-epochs"] = "smith", MEAN | {"pretrained": f"@smith-pretrain-{epochs}-epochs"}
+STUDIES["smith-pretrain-wp-32-epochs"] = "smith-pretrain", {"epochs": 32, "masked_blocks": 0}  # on words alone
+STUDIES["smith-wp-32-epochs"] = "smith", MEAN | {"pretrained": "@smith-pretrain-wp-32-epochs"}
 WHOLE = {"patience": None}  # no early stopping
-SST_STUDIES: Rows = {
-    **{f"sst-{epochs}-epochs": ("sst", ADAPTIVE | WHOLE | {"epochs": epochs}) for epochs in (3, 10, 20)},
-    **{f"cross-{epochs}-epochs": ("cross", FRESH | WHOLE | {"epochs": epochs}) for epochs in (3, 10, 20)},
-    **{f"cross-head-{times}x": ("cross", FRESH | {"head_learning_rate": times * 5e-5}) for times in (1, 50)},
-    **{f"sst-sentences-{count}": ("sst", {"sentences": count}) for count in (20, 80, 200)},  # SST's figure 5
-    **{f"sst-size-{size}": ("sst", {"size": size}) for size in (3, 12, 24)},  # SST's figure 6
-    **{  # SST's figure 7
-        f"sst-{sampling}-range-{width}": (
-            "sst",
-            ADAPTIVE | WHOLE | {"sampling": sampling, "view_range": width, "epochs": 10},
-        )
-        for sampling in ("soft", "uniform")
-        for width in (10, 20, 40)
-    },
-    **{
-        name: row
-        for weight in (0.1, 1, 10)  # SST's figure 9: lambda, with DMoN's own loss and without
-        for suffix, modularity in (("", 1.0), ("-plain", 0.0))
-        for name, row in (
-            (
-                f"sst-clusters-lambda-{weight}{suffix}",
-                ("sst-clusters", {"separation": weight, "modularity": modularity}),
-            ),
-            (
-                f"sst-lambda-{weight}{suffix}",
-                ("sst", ADAPTIVE | {"clusters": f"@sst-clusters-lambda-{weight}{suffix}"}),
-            ),
-        )
-    },
-}
-EPOCHS |= {  # the longest, on words alone
-    "smith-pretrain-wp-32-epochs": ("smith-pretrain", {"epochs": 32, "masked_blocks": 0}),
-    "smith-wp-32-epochs": ("smith", MEAN | {"pretrained": "@smith-pretrain-wp-32-epochs"}),
-}
-STUDIES: Rows = {**COLDE_STUDIES, **LENGTHS, **EPOCHS, **SST_STUDIES}
+for epochs in (3, 10, 20):
+    STUDIES[f"sst-{epochs}-epochs"] = "sst", ADAPTIVE | WHOLE | {"epochs": epochs}
+for epochs in (3, 10, 20):
+    STUDIES[f"cross-{epochs}-epochs"] = "cross", FRESH | WHOLE | {"epochs": epochs}
+for times in (1, 50):
+    STUDIES[f"cross-head-{times}x"] = "cross", FRESH | {"head_learning_rate": times * 5e-5}
+for count in (20, 80, 200):  # SST's figure 5
+    STUDIES[f"sst-sentences-{count}"] = "sst", {"sentences": count}
+for size in (3, 12, 24):  # SST's figure 6
+    STUDIES[f"sst-size-{size}"] = "sst", {"size": size}
+for sampling in ("soft", "uniform"):  # SST's figure 7
+    for width in (10, 20, 40):
+        drawn = {"sampling": sampling, "view_range": width, "epochs": 10}
+        STUDIES[f"sst-{sampling}-range-{width}"] = "sst", ADAPTIVE | WHOLE | drawn
+for weight in (0.1, 1, 10):  # SST's figure 9: lambda, with DMoN's own loss and without
+    for suffix, modularity in (("", 1.0), ("-plain", 0.0)):
+        clusters = f"sst-clusters-lambda-{weight}{suffix}"
+        STUDIES[clusters] = "sst-clusters", {"separation": weight, "modularity": modularity}
+        STUDIES[f"sst-lambda-{weight}{suffix}"] = "sst", ADAPTIVE | {"clusters": f"@{clusters}"}
 ROWS: Rows = {**MAIN_ROWS, **STUDIES}

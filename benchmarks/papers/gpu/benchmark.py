@@ -98,24 +98,18 @@ def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
                     way = PROFILED if PROFILED in options.compare else options.compare[-1]
                     save(f"{part} profile", profile(workload, way))
         except Exception as error:
-            row: dict[str, Any] = {}
-            record_failure(row, error)
-            save(f"{part} failed", row)
+            save(f"{part} failed", {"error": end_of(error)})
         workload = None  # type: ignore[assignment]
         gc.collect()
-        if not is_usable() and parts:
-            _restart(options, parts, clock.left)
+        if not is_usable() and parts:  # the remaining parts are measured in a new process
+            command = [sys.executable, "-m", "benchmarks.papers.gpu", str(options.text), "--out", str(out), "--goes-on"]
+            command += ["--seconds", f"{clock.left:.0f}", "--max-tokens", str(options.max_tokens)]
+            command += ["--only", ",".join(parts), "--compare", ",".join(options.compare)]
+            subprocess.run(command, check=False)
             return
         if ON_GPU:
             torch.cuda.empty_cache()
     show(results)
-
-
-def _restart(options: argparse.Namespace, parts: Sequence[str], seconds: float) -> None:
-    """Measure the remaining parts in a new process."""
-    command = [sys.executable, "-m", "benchmarks.papers.gpu", str(options.text), "--out", str(options.out)]
-    command += ["--seconds", f"{seconds:.0f}", "--max-tokens", str(options.max_tokens), "--only", ",".join(parts)]
-    subprocess.run([*command, "--compare", ",".join(options.compare), "--goes-on"], check=False)
 
 
 def show(results: dict[str, Any]) -> None:
@@ -186,12 +180,16 @@ def measure(
     reference: Tensor | None = None
     for way, row in rows.items():
         try:
-            row.update(first_run(workload, way))
+            if ON_GPU:
+                torch.cuda.reset_peak_memory_stats()
+            row["first_seconds"] = timed_once(partial(workload.run, way))  # compilation included
+            if ON_GPU:
+                row["peak_gb"] = torch.cuda.max_memory_allocated() / 1e9
             vectors = workload.vectors(way)
             reference = vectors if reference is None else reference
             row["least_cosine"] = float(torch.cosine_similarity(vectors.double(), reference.double()).min())
         except Exception as error:
-            record_failure(row, error)
+            row["error"] = end_of(error)
         save(results)
     for turn in range(rounds):
         if turn >= MIN_ROUNDS and clock.left < 0:
@@ -201,19 +199,11 @@ def measure(
                 try:
                     row["seconds"].append(timed_once(partial(workload.run, way), workload.in_a_row))
                 except Exception as error:
-                    record_failure(row, error)
+                    row["error"] = end_of(error)
         summarise(workload, rows, rate)
         save(results)
     compare_gradients(workload, rows)
     save(results)
-
-
-def first_run(workload: Workload, way: str) -> dict[str, float]:
-    """Seconds of the first run, compilation included, and peak memory."""
-    if ON_GPU:
-        torch.cuda.reset_peak_memory_stats()
-    seconds = {"first_seconds": timed_once(partial(workload.run, way))}
-    return seconds | ({"peak_gb": torch.cuda.max_memory_allocated() / 1e9} if ON_GPU else {})
 
 
 def summarise(workload: Workload, rows: dict[str, Any], rate: float) -> None:
@@ -240,12 +230,12 @@ def compare_gradients(workload: Workload, rows: dict[str, Any]) -> None:
             reference = gradient if reference is None else reference
             row["gradient_cosine"] = float(torch.cosine_similarity(gradient, reference, dim=0))
         except Exception as error:
-            row["gradient_error"] = "".join(traceback.format_exception(error))[-1_000:]
+            row["gradient_error"] = end_of(error, 1_000)
 
 
-def record_failure(row: dict[str, Any], error: Exception) -> None:
-    """Keep the end of the traceback."""
-    row["error"] = "".join(traceback.format_exception(error))[-2_000:]
+def end_of(error: Exception, characters: int = 2_000) -> str:
+    """The end of its traceback."""
+    return "".join(traceback.format_exception(error))[-characters:]
 
 
 def is_usable() -> bool:

@@ -77,12 +77,11 @@ def synchronisations(workload: Workload, way: str) -> list[str]:
 def spans(trace: Any, on_gpu: bool) -> list[Span]:
     """The events of one device; user annotations, which stand for many kernels, are left out."""
     device = "CUDA" if on_gpu else "CPU"
-    events = (event for event in trace.events() if event.device_type.name == device and not _is_annotation(event))
-    return [Span(event.name[:120], event.time_range.start, event.time_range.end) for event in events]
-
-
-def _is_annotation(event: Any) -> bool:
-    return bool(getattr(event, "is_user_annotation", False))
+    return [
+        Span(event.name[:120], event.time_range.start, event.time_range.end)
+        for event in trace.events()
+        if event.device_type.name == device and not getattr(event, "is_user_annotation", False)
+    ]
 
 
 def busy(events: Sequence[Span]) -> float:
@@ -119,14 +118,11 @@ def gaps(kernels: Sequence[Span], host: Sequence[Span], rows: int = 12) -> list[
             idle.append((span.start - reached, Span(f"{before[:60]} ... {span.name[:60]}", reached, span.start)))
         if span.end > reached or reached == float("inf"):
             reached, before = span.end, span.name
-    chosen = sorted(idle, key=lambda gap: gap[0], reverse=True)[:rows]
-    return [
-        {"between": gap.name, "ms": round(width / 1e3, 3), "meanwhile": _meanwhile(gap, host)} for width, gap in chosen
-    ]
-
-
-def _meanwhile(gap: Span, host: Sequence[Span], rows: int = 4) -> list[str]:
-    """The events that overlap a gap longest; of equal overlaps the shortest, which is the innermost."""
-    overlaps = [(min(gap.end, span.end) - max(gap.start, span.start), span) for span in host]
-    order = sorted((-width, span.end - span.start, span.name) for width, span in overlaps if width > 0)
-    return [f"{name}: {-width / 1e3:.3f} ms" for width, _, name in order[:rows]]
+    found = []
+    for wide, gap in sorted(idle, key=lambda gap: gap[0], reverse=True)[:rows]:
+        overlaps = [(min(gap.end, span.end) - max(gap.start, span.start), span) for span in host]
+        # the longest overlaps; of equal ones the shortest event, which is the innermost
+        order = sorted((-width, span.end - span.start, span.name) for width, span in overlaps if width > 0)
+        meanwhile = [f"{name}: {-width / 1e3:.3f} ms" for width, _, name in order[:4]]
+        found.append({"between": gap.name, "ms": round(wide / 1e3, 3), "meanwhile": meanwhile})
+    return found

@@ -2,22 +2,23 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 from unittest.mock import patch
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from longmatch.encoders.engine import Batch
 from longmatch.encoders.pretrained import Pooling
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
-from longmatch.lab.encoders.flat import DocumentPieces, mean_pool
+from longmatch.lab.encoders.flat import DocumentPieces, FlatTokens, mean_pool
 from longmatch.lab.encoders.packed.bert import PackedEngine, tokens_that_fit
 from longmatch.lab.losses import supervised_contrastive_loss
 from longmatch.lab.papers.colde.augmentation import SPECIALS as ADDED
@@ -117,8 +118,32 @@ def forward_work(encoder: Any, config: Any, lengths: Tensor) -> float:
     return float(2 * weights * tokens.sum() + pairs)
 
 
+def padded_texts(text: FlatTokens, counts: list[int], width: int) -> tuple[Tensor, Tensor]:
+    """The token ids of documents of so many texts each, and which of them are real: (documents, texts, width)."""
+    shape = len(counts), max(counts), width
+    ids, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+    texts = iter(text.ids.split(text.lengths.tolist()))
+    for row, count in enumerate(counts):
+        for column in range(count):
+            piece = next(texts)
+            ids[row, column, : len(piece)], mask[row, column, : len(piece)] = piece, 1
+    return ids, mask
+
+
+class Padded:
+    """Documents padded to the same shape."""
+
+    ids: Tensor
+
+    def pieces(self, budget: int) -> list[Self]:
+        """Groups of as many documents as fit the token budget."""
+        size = max(1, budget // self.ids[0].numel())
+        parts = (values.to(DEVICE).split(size) for values in vars(self).values())
+        return [type(self)(*group) for group in zip(*parts, strict=True)]
+
+
 @dataclass(frozen=True)
-class PaddedChunks:
+class PaddedChunks(Padded):
     """CoLDE's chunks: (documents, chunks, 512)."""
 
     ids: Tensor
@@ -130,23 +155,8 @@ class PaddedChunks:
     def of(batch: ChunkBatch) -> "PaddedChunks":
         """The same chunks, padded."""
         counts = torch.unique_consecutive(batch.document, return_counts=True)[1].tolist()
-        shape = len(counts), max(counts)
-        ids, mask = torch.zeros((*shape, CHUNK), dtype=torch.long), torch.zeros((*shape, CHUNK), dtype=torch.long)
-        section, position = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
-        texts = iter(batch.text.ids.split(batch.text.lengths.tolist()))
-        numbers = zip(batch.section.split(counts), batch.position.split(counts), strict=True)
-        for row, (sections, positions) in enumerate(numbers):
-            section[row, : len(sections)], position[row, : len(positions)] = sections, positions
-            for column in range(len(sections)):
-                text = next(texts)
-                ids[row, column, : len(text)], mask[row, column, : len(text)] = text, 1
-        return PaddedChunks(ids, mask, section, position)
-
-    def pieces(self, budget: int) -> list["PaddedChunks"]:
-        """Groups of as many documents as fit the token budget."""
-        size = max(1, budget // self.ids[0].numel())
-        parts = [values.to(DEVICE).split(size) for values in (self.ids, self.mask, self.section, self.position)]
-        return [PaddedChunks(*group) for group in zip(*parts, strict=True)]
+        numbers = [pad_sequence(each.split(counts), batch_first=True) for each in (batch.section, batch.position)]
+        return PaddedChunks(*padded_texts(batch.text, counts, CHUNK), *numbers)
 
     def vectors(self, model: ColdeModel) -> Tensor:
         """Section vectors; padding goes through the backbone like everything else and is dropped after it."""
@@ -161,7 +171,7 @@ class PaddedChunks:
 
 
 @dataclass(frozen=True)
-class PaddedBlocks:
+class PaddedBlocks(Padded):
     """SMITH's blocks: (documents, blocks, tokens)."""
 
     ids: Tensor
@@ -170,20 +180,7 @@ class PaddedBlocks:
     @staticmethod
     def of(batch: DocumentPieces) -> "PaddedBlocks":
         """The same blocks, padded."""
-        shape = len(batch), int(batch.counts.max()), int(batch.text.lengths.max())
-        ids, mask = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
-        texts = iter(batch.text.ids.split(batch.text.lengths.tolist()))
-        for row, count in enumerate(batch.counts.tolist()):
-            for column in range(count):
-                text = next(texts)
-                ids[row, column, : len(text)], mask[row, column, : len(text)] = text, 1
-        return PaddedBlocks(ids, mask)
-
-    def pieces(self, budget: int) -> list["PaddedBlocks"]:
-        """Groups of as many documents as fit the token budget."""
-        size = max(1, budget // self.ids[0].numel())
-        parts = zip(self.ids.to(DEVICE).split(size), self.mask.to(DEVICE).split(size), strict=True)
-        return [PaddedBlocks(*group) for group in parts]
+        return PaddedBlocks(*padded_texts(batch.text, batch.counts.tolist(), int(batch.text.lengths.max())))
 
     def vectors(self, model: SmithModel) -> Tensor:
         """Document vectors; padding goes through the sentence level like everything else and is dropped after it."""
@@ -235,23 +232,17 @@ def encoding(documents: list[Tokens], sizes: Sizes) -> Workload:
 def encode_padded(model: Any, texts: list[Any], budget: int = 65_536) -> Tensor:
     """Sentences in document order, in batches that fit the token budget, each padded to its longest."""
     vectors = []
-    for first, last in batches_in_order([len(text) + 2 for text in texts], budget):
+    lengths = [len(text) + 2 for text in texts]
+    ends = [0]
+    for number in range(1, len(texts)):
+        if max(lengths[ends[-1] : number + 1]) * (number + 1 - ends[-1]) > budget:
+            ends.append(number)
+    for first, last in pairwise([*ends, len(texts)]):
         batch = Batch.of(np.arange(first, last), texts[first:last], SPECIALS, 256)
         ids, mask = (torch.from_numpy(array).to(DEVICE) for array in (batch.ids, batch.mask))
         hidden = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
         vectors.append(nn.functional.normalize(mean_pool(hidden, mask), dim=1).cpu())
     return torch.cat(vectors)
-
-
-def batches_in_order(lengths: Sequence[int], budget: int) -> Iterator[tuple[int, int]]:
-    """Runs of consecutive texts with at most `budget` tokens once padded to their longest."""
-    first = longest = 0
-    for number, length in enumerate(lengths):
-        longest = max(longest, length)
-        if number > first and longest * (number + 1 - first) > budget:
-            yield first, number
-            first, longest = number, length
-    yield first, len(lengths)
 
 
 def training(
@@ -321,15 +312,16 @@ def colde(documents: list[Tokens], sizes: Sizes) -> Workload:
     labels = torch.arange(len(chosen), device=DEVICE).div(2, rounding_mode="floor").repeat_interleave(2)
 
     def read(model: ColdeModel, piece: ChunkBatch | PaddedChunks) -> Tensor:
-        sections: Tensor = (
-            piece.vectors(model) if isinstance(piece, PaddedChunks) else model.encode_batch(piece).sections
-        )
+        if isinstance(piece, PaddedChunks):
+            return piece.vectors(model)
+        sections: Tensor = model.encode_batch(piece).sections
         return sections
 
+    def loss(vectors: Tensor) -> Tensor:
+        return supervised_contrastive_loss(vectors, labels, 0.5)
+
     padded = PaddedChunks.of(batch)
-    workload = training(
-        model, model.backbone, batch, padded, lambda vectors: supervised_contrastive_loss(vectors, labels, 0.5), read
-    )
+    workload = training(model, model.backbone, batch, padded, loss, read)
     workload.work = 3 * forward_work(model.backbone.encoder, model.backbone.config, batch.text.lengths)
     workload.facts |= {"model": kind, "documents": len(chosen), "filled": batch.tokens / padded.ids.numel()}
     return workload
@@ -351,9 +343,9 @@ def smith(documents: list[Tokens], sizes: Sizes) -> Workload:
         return nn.functional.binary_cross_entropy_with_logits(model.logits(cosines), label)
 
     def read(model: SmithModel, piece: DocumentPieces | PaddedBlocks) -> Tensor:
-        documents: Tensor = (
-            piece.vectors(model) if isinstance(piece, PaddedBlocks) else model.encode_batch(piece).documents
-        )
+        if isinstance(piece, PaddedBlocks):
+            return piece.vectors(model)
+        documents: Tensor = model.encode_batch(piece).documents
         return documents
 
     padded = PaddedBlocks.of(batch)

@@ -9,7 +9,7 @@ from benchmarks.papers.stored_results import ResultGroup
 from sklearn.metrics import roc_auc_score
 
 from longmatch.errors import LongmatchError
-from longmatch.lab.datasets import CollectionWriter, DataFolder, Part, Record
+from longmatch.lab.datasets import CollectionWriter, DataFolder, Part, RawDocument
 from longmatch.lab.evaluation.measures import PairPredictions
 from tests.lab.evaluation.test_result_rows import run
 
@@ -23,9 +23,9 @@ MODELS = {"One": ["one"], "Two": ["two"]}
 def folder(tmp_path):
     """Pair n is of documents of n + 1 and of 100 words; the pairs are not in the order of their lengths."""
     with CollectionWriter(tmp_path / "set") as writer:
-        writer.add(Record("target", "", (Part("", "word " * 100),)))
+        writer.add(RawDocument("target", "", (Part("", "word " * 100),)))
         for number in np.random.default_rng(0).permutation(PAIRS).tolist():
-            writer.add(Record(f"source{number:02d}", "", (Part("", "word " * (number + 1)),)))
+            writer.add(RawDocument(f"source{number:02d}", "", (Part("", "word " * (number + 1)),)))
             writer.pair("test", f"source{number:02d}", "target", int(LABELS[number]))
         writer.finish()
     return DataFolder(tmp_path / "set")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longmatch.errors import LongmatchError, ReadError
-from longmatch.lab.datasets import CollectionWriter, DataFolder, Judgement, Pair, Part, Record
+from longmatch.lab.datasets import CollectionWriter, DataFolder, Judgement, Pair, Part, RawDocument
 from longmatch.lab.datasets.records import iterate_records
 
 LINES = [
@@ -109,10 +109,10 @@ def test_a_line_that_is_no_document_is_named(tmp_path, line, message):
 
 def test_the_writer_sorts_labels_and_drops_those_of_missing_documents(tmp_path):
     with CollectionWriter(tmp_path / "new") as writer:
-        assert writer.add(Record("b", "B", (Part("", "Words here."),)))
-        assert writer.add(Record("a", "A", (Part("", "More words."),)))
-        assert not writer.add(Record("a", "A again", (Part("", "Not written."),)))
-        assert not writer.add(Record("empty", "", (Part("", " "),)))
+        assert writer.add(RawDocument("b", "B", (Part("", "Words here."),)))
+        assert writer.add(RawDocument("a", "A", (Part("", "More words."),)))
+        assert not writer.add(RawDocument("a", "A again", (Part("", "Not written."),)))
+        assert not writer.add(RawDocument("empty", "", (Part("", " "),)))
         for source, target in (("b", "a"), ("a", "b"), ("a", "gone")):
             writer.pair("test", source, target, 1)
         writer.judge("train", "a", "b", 2)
@@ -126,7 +126,7 @@ def test_the_writer_sorts_labels_and_drops_those_of_missing_documents(tmp_path):
 
 def test_a_build_that_fails_leaves_nothing_behind(tmp_path):
     with pytest.raises(RuntimeError), CollectionWriter(tmp_path / "new") as writer:
-        writer.add(Record("a", "A", (Part("", "Words."),)))
+        writer.add(RawDocument("a", "A", (Part("", "Words."),)))
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []
 
@@ -142,6 +142,6 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 @given(TEXT.filter(bool), TEXT, st.lists(st.tuples(TEXT, TEXT)))
 def test_a_record_survives_its_line(id, title, parts):
-    record = Record(id, title, tuple(Part(*part) for part in parts))
+    record = RawDocument(id, title, tuple(Part(*part) for part in parts))
     assert "\n" not in record.line()
-    assert Record.from_line(record.line()) == record
+    assert RawDocument.from_line(record.line()) == record

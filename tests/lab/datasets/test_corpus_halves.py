@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets import CollectionWriter, DataFolder, Part, Record
+from longmatch.lab.datasets import CollectionWriter, DataFolder, Part, RawDocument
 from longmatch.lab.datasets.collection import find_set
 from longmatch.lab.datasets.corpus_halves import PARTNERS, main, write_corpus_halves
 
@@ -18,7 +18,7 @@ def write_articles(path, halves=("ecb", "ecbplus")):
         for topic, split in SPLITS.items():
             ids = [f"{topic}_{n}{half}" for n in range(4) for half in halves]
             for id in ids:
-                writer.add(Record(id, "", (Part("", f"An article on topic {topic}, called {id}."),)))
+                writer.add(RawDocument(id, "", (Part("", f"An article on topic {topic}, called {id}."),)))
             same = [(a, b, int(a.endswith("plus") == b.endswith("plus"))) for a, b in combinations(sorted(ids), 2)]
             for a, b, label in same:
                 writer.pair(split, a, b, label)

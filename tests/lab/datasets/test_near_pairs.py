@@ -4,7 +4,7 @@ import pytest
 
 import longmatch as lm
 from longmatch.errors import ReadError
-from longmatch.lab.datasets import CollectionWriter, DataFolder, Part, Record
+from longmatch.lab.datasets import CollectionWriter, DataFolder, Part, RawDocument
 from longmatch.lab.datasets.collection import find_set
 from longmatch.lab.datasets.near_pairs import main, write_near_pairs
 from longmatch.lab.datasets.splits import DEFAULT, LEGAL, label_citations
@@ -20,7 +20,7 @@ def folder(tmp_path):
     with CollectionWriter(tmp_path / "subjects") as writer:
         for n in range(60):
             text = f"{SUBJECTS[n % 4]} and {SUBJECTS[n % 4]} again, {'as before ' * (n // 4)}"
-            writer.add(Record(f"d{n:02}", f"Document {n}", (Part("", text),)))
+            writer.add(RawDocument(f"d{n:02}", f"Document {n}", (Part("", text),)))
         label_citations(writer, {f"d{n:02}": {f"d{n + 4:02}"} for n in range(56)}, DEFAULT)
         writer.finish()
     return DataFolder(tmp_path / "subjects")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.lab.datasets import CollectionWriter, DataFolder, Part, Record
+from longmatch.lab.datasets import CollectionWriter, DataFolder, Part, RawDocument
 from longmatch.lab.datasets.splits import (
     DEFAULT,
     LEGAL,
@@ -66,7 +66,7 @@ def label(tmp_path):
     def run(names, labeller, *args, **options):
         with CollectionWriter(tmp_path / "out") as writer:
             for name in names:
-                writer.add(Record(name, name, (Part("", "Words."),)))
+                writer.add(RawDocument(name, name, (Part("", "Words."),)))
             labeller(writer, *args, DEFAULT, **options)
             writer.finish()
         return DataFolder(tmp_path / "out")

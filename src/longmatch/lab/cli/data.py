@@ -38,10 +38,11 @@ def show_set(
     as_json: AsJson = False,
 ) -> None:
     """Show where a data set comes from, which files it needs and how it is built; or what a built folder holds."""
+    from longmatch.lab.datasets.catalogue import find
     from longmatch.lab.datasets.collection import DOCUMENT_FILES
 
     is_folder = any((Path(name) / file).is_file() for file in DOCUMENT_FILES)
-    facts = _folder_facts(Path(name)) if is_folder else _entry_facts(name)
+    facts = _folder_facts(Path(name)) if is_folder else dict(find(name).facts())
     if as_json:
         echo(json.dumps(facts, ensure_ascii=False, indent=2))
         return
@@ -93,12 +94,6 @@ def build_set(
     for key, count in counts.items():
         table.add_row(key, f"{count:,}")
     Terminal().print(table)
-
-
-def _entry_facts(name: str) -> dict[str, Any]:
-    from longmatch.lab.datasets.catalogue import find
-
-    return dict(find(name).facts())
 
 
 def _folder_facts(path: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from longmatch.documents.document import Document
 from longmatch.errors import ReadError
-from longmatch.lab.datasets.records import SPLITS, Judgement, Pair, Record, Split, iterate_records, read_table
+from longmatch.lab.datasets.records import SPLITS, Judgement, Pair, RawDocument, Split, iterate_records, read_table
 
 DOCUMENT_FILES = ("documents.jsonl.xz", "documents.jsonl.gz", "documents.jsonl")
 PAIR_COLUMNS = ("split", "source", "target", "label")
@@ -61,7 +61,7 @@ class DataFolder:
 
         return iter(iterate_jsonl(self.documents_file))
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[RawDocument]:
         """The documents as stored, one at a time: faster if sentences are not needed."""
         return iterate_records(self.documents_file)
 

@@ -10,13 +10,13 @@ an area under the curve of about one half.
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import PAIR_COLUMNS, DataFolder
-from longmatch.lab.datasets.records import Pair
+from longmatch.lab.datasets.records import Pair, Split
 from longmatch.lab.datasets.writer import write_table
 
 FILE = "pairs-halves.tsv"
@@ -25,24 +25,22 @@ PARTNERS = 5  # of each article in either half
 
 
 def write_corpus_halves(folder: DataFolder, seed: int = 0) -> Path:
-    """Write the control pairs of news beside its pairs.tsv."""
+    """Write the control pairs of news beside its pairs.tsv: of each article as many with either half."""
     if not any(pair.source.endswith(ADDED) for pair in folder.pairs()):
         raise ReadError(folder.path, "has no articles of ECB+", "The control is for that corpus alone.")
-    path = folder.path / FILE
-    write_table(path, PAIR_COLUMNS, sorted(corpus_halves(folder, seed)))
-    return path
-
-
-def corpus_halves(folder: DataFolder, seed: int = 0) -> Iterator[Pair]:
-    """Each article that is not trained on, with articles of other topics of its split: as many of either half."""
-    for split in ("validation", "test"):
+    pairs: list[Pair] = []  # of each article that is not trained on, with articles of other topics of its split
+    splits: tuple[Split, ...] = ("validation", "test")
+    for split in splits:
         ids = sorted({id for pair in folder.pairs(split) for id in (pair.source, pair.target)})
         for id in ids:
             others = [other for other in ids if other.partition("_")[0] != id.partition("_")[0]]
             Random(f"{seed}:{id}").shuffle(others)
             for same in (True, False):
                 partners = [other for other in others if (other.endswith(ADDED) == id.endswith(ADDED)) == same]
-                yield from (Pair(split, id, partner, int(same)) for partner in partners[:PARTNERS])
+                pairs += [Pair(split, id, partner, int(same)) for partner in partners[:PARTNERS]]
+    path = folder.path / FILE
+    write_table(path, PAIR_COLUMNS, sorted(pairs))
+    return path
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -46,11 +46,11 @@ class Judgement(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RawDocument:
     """A document in the common format, before sentence splitting.
 
-    >>> record = Record("a", "A title", (Part("Introduction", "One.\\n\\nTwo words."),))
-    >>> record.words, Record.from_line(record.line()) == record
+    >>> record = RawDocument("a", "A title", (Part("Introduction", "One.\\n\\nTwo words."),))
+    >>> record.words, RawDocument.from_line(record.line()) == record
     (3, True)
     """
 
@@ -76,7 +76,7 @@ class Record:
         return json.dumps(fields, ensure_ascii=False)
 
     @classmethod
-    def from_line(cls, line: str) -> "Record":
+    def from_line(cls, line: str) -> "RawDocument":
         """Parse one line of JSON; raise ValueError if the id or the sections are missing."""
         fields = json.loads(line)
         if not isinstance(fields, dict) or not isinstance(fields.get("id"), str | int):
@@ -113,13 +113,13 @@ def iterate_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise ReadError(path, f"cannot be read ({error})", "Fetch or unpack it again.") from error
 
 
-def iterate_records(path: Path) -> Iterator[Record]:
+def iterate_records(path: Path) -> Iterator[RawDocument]:
     """The documents of a .jsonl, .jsonl.gz or .jsonl.xz file, one at a time."""
     for number, line in iterate_lines(path):
         if not line.strip():
             continue
         try:
-            yield Record.from_line(line)
+            yield RawDocument.from_line(line)
         except ValueError as error:
             problem = "is not JSON" if isinstance(error, json.JSONDecodeError) else str(error)
             raise ReadError(path, f"line {number} {problem}", "Each line is one document.") from error

@@ -11,7 +11,7 @@ from typing import Self, TextIO, cast
 
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import CANDIDATE_COLUMNS, PAIR_COLUMNS, POOL_COLUMNS, QREL_COLUMNS
-from longmatch.lab.datasets.records import Judgement, Pair, Record, Split, report
+from longmatch.lab.datasets.records import Judgement, Pair, RawDocument, Split, report
 
 _PRESET = 1  # of xz: a sixth larger than the default 6, several times faster
 
@@ -67,7 +67,7 @@ class CollectionWriter:
         if self._partial.exists():
             shutil.rmtree(self._partial)
 
-    def add(self, record: Record) -> bool:
+    def add(self, record: RawDocument) -> bool:
         """Write a document unless its id is taken or it has no text; return whether it was written."""
         if record.id in self.ids:
             return False

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -238,11 +238,9 @@ class Evaluation:
         protocols = self._protocols(corpus.folder)
         return EvaluationSetup(corpus, self.split, protocols, self.limit, self.seed, self.reranking)
 
-    def _corpora(self, folder: DataFolder) -> Iterator[Corpus]:
+    def _corpora(self, folder: DataFolder) -> list[Corpus]:
         """The set as it is and, if requested, with shuffled sections."""
-        yield Corpus(folder)
-        if self.shuffle_sections:
-            yield Corpus(folder, self.seed)
+        return [Corpus(folder), *([Corpus(folder, self.seed)] if self.shuffle_sections else [])]
 
     def _explain(self, corpus: Corpus, spec: ModelSpec, matcher: Matcher) -> None:
         from longmatch.lab.evaluation.fidelity import measure_fidelity

@@ -8,8 +8,7 @@ own, of documents rebuilt from the remaining sentences.
 import json
 import random
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -42,23 +41,26 @@ class Fidelity:
 
 def fidelity(matcher: Matcher, a: Document, b: Document, seed: int = 0) -> Fidelity:
     """Measure the explanation of one pair."""
-    match = _compare(matcher, a, b)
-    top = [top_sentences(match, side) for side in ("a", "b")]
-    rng = np.random.default_rng(seed)
-    drawn = [
-        [
-            set(rng.choice(sum(1 for _ in d.sentences), len(t), replace=False).tolist())
-            for d, t in zip((a, b), top, strict=True)
-        ]
-        for _ in range(DRAWS)
-    ]
-    return Fidelity(
-        match.score,
-        _score(matcher, (a, b), top, keep=False),
-        float(np.mean([_score(matcher, (a, b), chosen, keep=False) for chosen in drawn])),
-        _score(matcher, (a, b), top, keep=True),
-        float(np.mean([_score(matcher, (a, b), chosen, keep=True) for chosen in drawn])),
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LongmatchWarning)  # the table already says that a model reads only a part
+        match = matcher.compare(a, b)
+        counts = [sum(1 for _ in document.sentences) for document in (a, b)]
+        top = [top_sentences(match, "a"), top_sentences(match, "b")]
+        rng, drawn = np.random.default_rng(seed), []
+        for _ in range(DRAWS):
+            sizes = zip(counts, map(len, top), strict=True)
+            drawn.append([set(rng.choice(count, size, replace=False).tolist()) for count, size in sizes])
+
+        def score(chosen: Sequence[set[int]], keep: bool) -> float:
+            pair = rebuild(a, chosen[0], keep), rebuild(b, chosen[1], keep)
+            if isinstance(matcher, PairMatcher):  # without the explanation, which would be expensive
+                return float(matcher.score_pairs([pair])[0])
+            return matcher.compare(*pair).score
+
+        random_deleted, random_alone = (
+            float(np.mean([score(chosen, keep) for chosen in drawn])) for keep in (False, True)
+        )
+        return Fidelity(match.score, score(top, False), random_deleted, score(top, True), random_alone)
 
 
 def top_sentences(match: Match, side: Literal["a", "b"]) -> set[int]:
@@ -183,23 +185,3 @@ def summary(measured: Sequence[Fidelity]) -> dict[str, Any]:
             "random": mean([f.random_alone for f in measured]),
         },
     }
-
-
-def _score(matcher: Matcher, pair: tuple[Document, Document], chosen: Sequence[set[int]], keep: bool) -> float:
-    a, b = (rebuild(document, sentences, keep) for document, sentences in zip(pair, chosen, strict=True))
-    if not isinstance(matcher, PairMatcher):
-        return _compare(matcher, a, b).score
-    with _quiet():
-        return float(matcher.score_pairs([(a, b)])[0])  # without the explanation, which would be expensive
-
-
-def _compare(matcher: Matcher, a: Document, b: Document) -> Match:
-    with _quiet():
-        return matcher.compare(a, b)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LongmatchWarning)  # the table already says that a model reads only a part
-        yield

@@ -8,8 +8,8 @@ Rows = Mapping[str, Names]  # by label
 
 def _budget(settings: str, epochs: str = "epochs=1.5 learning_rate=0.0001", rest: str = "") -> Names:
     """A row of CoLDE's tables, its budget given in epochs (acl) or in steps."""
-    names = " ".join(f"{settings} dropout=0.1 {epochs} {rest}".split()), f"{settings} dropout=0.1 {rest} steps=100"
-    return [names[0], " ".join(names[1].split())]
+    names = f"{settings} dropout=0.1 {epochs} {rest}", f"{settings} dropout=0.1 {rest} steps=100"
+    return [" ".join(name.split()) for name in names]
 
 
 def colde_rows(backbone: str = "") -> dict[str, Names]:

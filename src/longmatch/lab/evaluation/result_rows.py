@@ -138,13 +138,10 @@ def make_rows(runs: Sequence[ModelRun], measures: Sequence[Measure] | None = Non
         for row in measured:
             row.intervals[measure.name] = Interval.of(comparer.samples(row, measure))
             others = [other for other in measured if other is not row and not other.run.study]
-            tfidf, bm25 = (
-                next((other for other in others if other.model == name), None) for name in (BASELINE, FIRST_STAGE)
-            )
-            value = lambda other, name=measure.name: other.measures[name]  # noqa: E731
-            best = max(others, key=value, default=None)
-            not_trained = [other for other in others if row.trained and not other.trained]
-            untrained = max(not_trained, key=value, default=None)
+            by_model = {other.model: other for other in others}
+            tfidf, bm25 = by_model.get(BASELINE), by_model.get(FIRST_STAGE)
+            best = _best(others, measure)
+            untrained = _best([other for other in others if not other.trained], measure) if row.trained else None
             others_compared = [other for other in (tfidf, bm25, best, untrained) if other is not None]
             comparisons = {id(other): comparer.compare(row, other, measure) for other in others_compared}
             if tfidf:
@@ -244,6 +241,10 @@ def _value(measure: Measure, run: ModelRun) -> float:
         return float(measure.each([run.answers[query] for query in sorted(run.answers)]).mean())
     assert run.verdicts is not None
     return measure(run.verdicts)
+
+
+def _best(rows: Sequence[ResultRow], measure: Measure) -> ResultRow | None:
+    return max(rows, key=lambda row: row.measures[measure.name], default=None)
 
 
 def _with_model(comparisons: Mapping[str, tuple[str, Comparison]]) -> dict[str, Any]:

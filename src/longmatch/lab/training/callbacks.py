@@ -1,8 +1,6 @@
 """How many steps a run has, and when it validates, saves and stops early."""
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import ceil
@@ -85,30 +83,14 @@ class ConsoleProgress(TrainerCallback):  # type: ignore[misc]
         self.loss = float("nan")
         columns = [TextColumn(STEP), BarColumn(), TextColumn(LOSS_AND_SPEED), TimeRemainingColumn(), TextColumn("left")]
         live = shown and self.console.is_terminal
-        self._bar = Progress(*columns, console=self.console, transient=True, disable=not live)
-        self._tokens = 0
+        self.bar = Progress(*columns, console=self.console, transient=True, disable=not live)
+        self.tokens = 0  # of the batches of the step
         self._recent: deque[tuple[int, float]] = deque(maxlen=20)  # tokens and seconds of the last steps
         self._since = monotonic()
 
     def print(self, sentence: str) -> None:
         """Print a line that stays."""
         self.console.print(sentence, markup=False)
-
-    @contextmanager
-    def spinner(self, activity: str) -> Iterator[None]:
-        """Show a spinner during an activity of unknown length."""
-        with self.console.status(activity):
-            yield
-
-    @contextmanager
-    def bar(self) -> Iterator[None]:
-        """Show the progress bar inside the block."""
-        with self._bar:
-            yield
-
-    def add_tokens(self, tokens: int) -> None:
-        """Count the tokens of one batch."""
-        self._tokens += tokens
 
     @property
     def tokens_per_second(self) -> float:
@@ -119,14 +101,14 @@ class ConsoleProgress(TrainerCallback):  # type: ignore[misc]
     def on_train_begin(self, args: Any, state: TrainerState, control: Any, **others: Any) -> None:
         """Start the bar at the run's current step."""
         done = state.global_step
-        self._task = self._bar.add_task("", total=state.max_steps, completed=done, loss=self.loss, speed=0.0)
+        self._task = self.bar.add_task("", total=state.max_steps, completed=done, loss=self.loss, speed=0.0)
         self._since = monotonic()
 
     def on_step_end(self, args: Any, state: TrainerState, control: Any, **others: Any) -> None:
         """Advance the bar."""
-        self._recent.append((self._tokens, monotonic() - self._since))
-        self._tokens, self._since = 0, monotonic()
-        self._bar.update(self._task, completed=state.global_step, loss=self.loss, speed=self.tokens_per_second)
+        self._recent.append((self.tokens, monotonic() - self._since))
+        self.tokens, self._since = 0, monotonic()
+        self.bar.update(self._task, completed=state.global_step, loss=self.loss, speed=self.tokens_per_second)
 
     def on_evaluate(self, args: Any, state: TrainerState, control: Any, **others: Any) -> None:
         """Print the validation measures."""

@@ -99,7 +99,7 @@ def _train(
     from longmatch.lab.training.trainer import RecipeTrainer
 
     torch.manual_seed(run.settings.seed)
-    with progress.spinner("reading the data"), args.main_process_first(local=False):
+    with progress.console.status("reading the data"), args.main_process_first(local=False):
         recipe = recipe_class.make([Path(path) for path in run.data], run.cache, run.settings, run.options)
     schedule = RunSchedule.of(run.settings, recipe.steps_per_epoch, args.world_size)
     args.max_steps, args.warmup_steps = schedule.steps, ceil(schedule.steps * run.settings.warmup)
@@ -114,7 +114,7 @@ def _train(
         if trainer.is_world_process_zero():
             save_checkpoint(recipe.model, trainer.untrained)
     try:
-        with progress.bar():
+        with progress.bar:
             trainer.train(resume_from_checkpoint=str(last) if last else None)
     except torch.OutOfMemoryError as error:
         raise LongmatchError(

@@ -98,7 +98,7 @@ class RecipeTrainer(Trainer):  # type: ignore[misc]
     def training_step(self, model: Any, inputs: Any, num_items_in_batch: Any = None) -> Tensor:
         """Add the gradient of one batch; after the last batch of a step, average."""
         number, batch = inputs
-        self.progress.add_tokens(batch.tokens * self.args.world_size)
+        self.progress.tokens += batch.tokens * self.args.world_size
         self.recipe.model.train()
         torch.manual_seed(int(step_rng(self.settings.seed, number).integers(2**63)))
         with self.autocast():

@@ -9,7 +9,7 @@ import tarfile
 import pytest
 
 from longmatch.errors import ReadError
-from longmatch.lab.datasets import CollectionWriter, Part, Record
+from longmatch.lab.datasets import CollectionWriter, Part, RawDocument
 from longmatch.lab.datasets.builders import gwikimatch, sdr_articles, wikiextractor, wikispeedia
 
 GRAPH = "wikispeedia_paths-and-graph"
@@ -177,7 +177,7 @@ def test_sdr_refuses_what_is_not_plain(lay_out, tmp_path, table, labels, message
 
 def test_wikiextractor_output_becomes_articles_without_those_of_another_set(built, tmp_path):
     with CollectionWriter(tmp_path / "wiki") as writer:
-        writer.add(Record("Taken", "Taken & gone", (Part("", "Words."),)))
+        writer.add(RawDocument("Taken", "Taken & gone", (Part("", "Words."),)))
         writer.finish()
     body = "A long paragraph of the article, with <unescaped> signs & words."
     block = '<doc id="{0}" url="https://en.wikipedia.org/wiki?curid={0}" title="{1}">\n{1}\n\n{2}\n</doc>\n'

@@ -16,7 +16,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record, iterate_lines
+from longmatch.lab.datasets.records import Part, RawDocument, iterate_lines
 from longmatch.lab.datasets.sections import clean_parts, collapse_spaces, unwrap
 from longmatch.lab.datasets.splits import PAPERS, label_citations
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
@@ -41,7 +41,7 @@ def build(raw: Path, out: Path, *, seed: int = 0) -> Summary:
         titles = _titles(metadata[-1]) if metadata else {}
         for path in files.require("papers_text/*.txt"):
             text = path.read_bytes().decode("utf-8", errors="replace")
-            writer.add(Record(path.stem, titles.get(path.stem, ""), paper_parts(text)))
+            writer.add(RawDocument(path.stem, titles.get(path.stem, ""), paper_parts(text)))
         cited: dict[str, set[str]] = defaultdict(set)
         for _, line in iterate_lines(files.require("acl.txt")[-1]):
             if edge := _EDGE.fullmatch(line):

@@ -15,7 +15,7 @@ import re
 from pathlib import Path
 
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record, Split, parse_object
+from longmatch.lab.datasets.records import Part, RawDocument, Split, parse_object
 from longmatch.lab.datasets.sections import clean_parts, collapse_spaces
 from longmatch.lab.datasets.splits import SplitRule
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
@@ -33,7 +33,7 @@ def build(raw: Path, out: Path) -> Summary:
             ids = []
             for path in files.find(f"task1_{part}_files_*/**/*.txt"):
                 text = path.read_bytes().decode("utf-8", errors="replace")
-                if writer.add(Record(path.stem, "", clean_parts([Part("", case_text(text))]))):
+                if writer.add(RawDocument(path.stem, "", clean_parts([Part("", case_text(text))]))):
                     ids.append(path.stem)
             for path in files.find(f"task1_{part}_labels_*.json"):
                 for query, noticed in parse_object(path.read_text(encoding="utf-8"), path).items():

@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.datasets.records import Part, RawDocument
 from longmatch.lab.datasets.safe_xml import read_xml
 from longmatch.lab.datasets.splits import NEWS
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
@@ -29,7 +29,7 @@ def build(raw: Path, out: Path) -> Summary:
         topics: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for path in files.require("*_*ecb.xml", "*_*ecbplus.xml"):
             name = _NAME.fullmatch(path.stem)
-            if name and writer.add(Record(path.stem, "", (Part("", _text(read_xml(path))),))):
+            if name and writer.add(RawDocument(path.stem, "", (Part("", _text(read_xml(path))),))):
                 topics[name[1]].append((path.stem, name[2]))
         for topic, articles in topics.items():
             split = NEWS.of(f"t{topic}")

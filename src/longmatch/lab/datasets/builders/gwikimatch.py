@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.raw_files import RawFiles, open_raw
-from longmatch.lab.datasets.records import Pair, Record, Split, iterate_lines
+from longmatch.lab.datasets.records import Pair, RawDocument, Split, iterate_lines
 from longmatch.lab.datasets.wikitext import iterate_pages, page_id, page_title, wikitext_parts
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
@@ -31,7 +31,7 @@ def build(raw: Path, out: Path) -> Summary:
         needed = {redirects.get(title, title) for title in wanted}
         for page in iterate_pages(dumps):
             if page.title in needed and not page.redirect:
-                writer.add(Record(page_id(page.title), page.title, wikitext_parts(page.text)))
+                writer.add(RawDocument(page_id(page.title), page.title, wikitext_parts(page.text)))
         for pair in pairs:
             source, target = (page_id(redirects.get(title, title)) for title in (pair.source, pair.target))
             writer.pair(pair.split, source, target, pair.label)

@@ -12,7 +12,7 @@ Rule: only the prior cases are ranked. It is a substitute for legal case retriev
 from pathlib import Path
 
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record, iterate_lines
+from longmatch.lab.datasets.records import Part, RawDocument, iterate_lines
 from longmatch.lab.datasets.sections import clean_parts, normalise_paragraphs
 from longmatch.lab.datasets.splits import LEGAL
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
@@ -24,7 +24,7 @@ def build(raw: Path, out: Path) -> Summary:
         prior = files.require("Prior_Cases/*.txt")
         for path in (*files.require("Current_Cases/*.txt"), *prior):
             text = path.read_bytes().decode("utf-8", errors="replace")
-            writer.add(Record(path.stem, "", clean_parts([Part("", normalise_paragraphs(text))])))
+            writer.add(RawDocument(path.stem, "", clean_parts([Part("", normalise_paragraphs(text))])))
         writer.candidates(path.stem for path in prior)
         for _, line in iterate_lines(files.require_one("*qrel*.txt")):
             cells = line.split()

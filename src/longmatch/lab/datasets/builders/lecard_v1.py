@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record, iterate_lines, parse_object
+from longmatch.lab.datasets.records import Part, RawDocument, iterate_lines, parse_object
 from longmatch.lab.datasets.sections import clean_parts, normalise_paragraphs
 from longmatch.lab.datasets.splits import LEGAL_ZH
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
@@ -31,13 +31,13 @@ def build(raw: Path, out: Path) -> Summary:
                 row = parse_object(line, files.origin / "query.json", number)
                 queries.add(str(row.get("ridx")))
                 parts = clean_parts([Part("", normalise_paragraphs(str(row.get("q") or "")))])
-                writer.add(Record(str(row.get("ridx")), "", parts, "zh"))
+                writer.add(RawDocument(str(row.get("ridx")), "", parts, "zh"))
         for path in files.require("*/[0-9]*.json"):
             query = path.parent.name
             if query not in queries:
                 continue
             row = parse_object(path.read_bytes().decode("utf-8", errors="replace"), path)
-            writer.add(Record(path.stem, str(row.get("ajName") or ""), case_parts(row, SECTIONS), "zh"))
+            writer.add(RawDocument(path.stem, str(row.get("ajName") or ""), case_parts(row, SECTIONS), "zh"))
             writer.pool(query, [path.stem])
         label_file = files.require_one("label_top30_dict.json")
         grades = parse_object(label_file.read_text(encoding="utf-8"), label_file)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from longmatch.lab.datasets.builders.lecard_v1 import case_parts
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record, Split, iterate_lines, parse_object
+from longmatch.lab.datasets.records import Part, RawDocument, Split, iterate_lines, parse_object
 from longmatch.lab.datasets.sections import clean_parts, normalise_paragraphs
 from longmatch.lab.datasets.splits import SplitRule
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
@@ -33,13 +33,13 @@ def build(raw: Path, out: Path) -> Summary:
                     case = parse_object(line, path, number)
                     text = str(case.get("fact") or case.get("query") or "")
                     parts = clean_parts([Part("", normalise_paragraphs(text))])
-                    writer.add(Record(f"query-{case.get('id')}", "", parts, "zh"))
+                    writer.add(RawDocument(f"query-{case.get('id')}", "", parts, "zh"))
         candidates = set()
         for path in files.require("candidate*/**/[0-9]*.json", "[0-9]*.json"):
             case = parse_object(path.read_bytes().decode("utf-8", errors="replace"), path)
             id = str(case.get("pid", path.stem))
             candidates.add(id)
-            writer.add(Record(id, "", case_parts(case, SECTIONS), "zh"))
+            writer.add(RawDocument(id, "", case_parts(case, SECTIONS), "zh"))
         writer.candidates(candidates)
         test = {
             f"query-{parse_object(line, path, number).get('id')}"

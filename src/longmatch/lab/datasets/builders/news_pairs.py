@@ -14,7 +14,7 @@ from pathlib import Path
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record, Split, iterate_lines
+from longmatch.lab.datasets.records import Part, RawDocument, Split, iterate_lines
 from longmatch.lab.datasets.sections import clean_parts, collapse_spaces
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
@@ -31,7 +31,7 @@ def build(raw: Path, out: Path, *, variant: str) -> Summary:
         for number, row in enumerate(_rows(path)):
             for side in "12":
                 parts = clean_parts([Part("", unsegment(row[f"content{side}"]))])
-                writer.add(Record(row[f"doc_id{side}"], unsegment(row[f"title{side}"]), parts, "zh"))
+                writer.add(RawDocument(row[f"doc_id{side}"], unsegment(row[f"title{side}"]), parts, "zh"))
             split: Split = "train" if number < int(total * 0.6) else "validation"
             split = split if number < int(total * 0.8) else "test"
             writer.pair(split, row["doc_id1"], row["doc_id2"], int(row["label"]))

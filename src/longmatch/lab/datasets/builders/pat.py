@@ -22,7 +22,7 @@ import numpy as np
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record, open_binary, read_table
+from longmatch.lab.datasets.records import Part, RawDocument, open_binary, read_table
 from longmatch.lab.datasets.safe_xml import MAX_ELEMENT, iterate_elements, text_of
 from longmatch.lab.datasets.sections import clean_parts
 from longmatch.lab.datasets.similar_sets import similar_pairs
@@ -77,10 +77,10 @@ def iterate_grants(path: Path) -> Iterator[Element]:
             yield from iterate_elements(BytesIO(b"".join(lines)), "us-patent-grant", path)
 
 
-def _patent(grant: Element) -> tuple[Record, set[str]]:
+def _patent(grant: Element) -> tuple[RawDocument, set[str]]:
     front = grant.find("us-bibliographic-data-grant")
     if front is None:
-        return Record("", "", ()), set()
+        return RawDocument("", "", ()), set()
     number = text_of(front.find("publication-reference/document-id/doc-number"))
     country = text_of(front.find("publication-reference/document-id/country"))
     claims = "\n\n".join(filter(None, (text_of(claim) for claim in grant.findall("claims/claim"))))
@@ -90,7 +90,9 @@ def _patent(grant: Element) -> tuple[Record, set[str]]:
         names = ("section", "class", "subclass", "main-group", "subgroup")
         section, class_, subclass, group, subgroup = (text_of(code.find(name)) for name in names)
         codes.add(f"{section}{class_}{subclass}{group}/{subgroup}")
-    return Record(country + number if number else "", text_of(front.find("invention-title")), clean_parts(parts)), codes
+    return RawDocument(
+        country + number if number else "", text_of(front.find("invention-title")), clean_parts(parts)
+    ), codes
 
 
 def _description(description: Element | None) -> Iterator[Part]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.datasets.records import Part, RawDocument
 from longmatch.lab.datasets.sections import BACK_MATTER, clean_parts, collapse_spaces
 from longmatch.lab.datasets.splits import DEFAULT, label_citations
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
@@ -46,7 +46,7 @@ def build(
             if review.is_file() and not (authors and title):
                 fallback = _json(review)
                 authors, title = authors or fallback.get("authors") or [], title or fallback.get("title") or ""
-            record = Record(id, collapse_spaces(title), _parts(metadata.get("sections") or []))
+            record = RawDocument(id, collapse_spaces(title), _parts(metadata.get("sections") or []))
             if not min_words <= record.words <= max_words:
                 writer.skip()
             elif writer.add(record):

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.datasets.records import Part, RawDocument
 from longmatch.lab.datasets.sections import clean_parts, collapse_spaces
 from longmatch.lab.datasets.splits import DEFAULT, label_citations
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
@@ -43,7 +43,7 @@ def build(raw: Path, out: Path, *, min_words: int = 300, seed: int = 0) -> Summa
             text = path.read_bytes().decode("utf-8", errors="replace")
             fields, body = _header(text)
             parts = clean_parts(_sections(body), _DROPPED)
-            record = Record(f"PEP{fields.get('pep', '')}", fields.get("title", ""), parts)
+            record = RawDocument(f"PEP{fields.get('pep', '')}", fields.get("title", ""), parts)
             if not fields.get("pep", "").isdigit() or record.words < min_words:
                 writer.skip()
             elif writer.add(record):

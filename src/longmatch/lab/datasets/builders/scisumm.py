@@ -22,7 +22,7 @@ from xml.etree.ElementTree import Element
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.raw_files import RawFiles, open_raw
-from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.datasets.records import Part, RawDocument
 from longmatch.lab.datasets.safe_xml import read_xml, text_of
 from longmatch.lab.datasets.sections import BACK_MATTER, clean_parts, collapse_spaces, group_sentences
 from longmatch.lab.datasets.splits import DEFAULT, label_citations
@@ -61,7 +61,7 @@ def build(raw: Path, out: Path, *, min_words: int = 400, seed: int = 0) -> Summa
         return writer.finish()
 
 
-def _paper(path: Path) -> Record | None:
+def _paper(path: Path) -> RawDocument | None:
     try:
         root = read_xml(path)
     except ReadError:  # some files of the corpus are broken XML: counted and skipped
@@ -71,7 +71,7 @@ def _paper(path: Path) -> Record | None:
     for section in root.findall("SECTION"):
         text = group_sentences([_text(s) for s in section.iter("S")], _PARAGRAPH_SENTENCES)
         parts.append(Part(section.get("title", ""), text))
-    return Record(path.stem, title, clean_parts(parts, BACK_MATTER))
+    return RawDocument(path.stem, title, clean_parts(parts, BACK_MATTER))
 
 
 def _text(element: Element) -> str:

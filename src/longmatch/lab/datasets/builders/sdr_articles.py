@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record
+from longmatch.lab.datasets.records import Part, RawDocument
 from longmatch.lab.datasets.sections import clean_parts, collapse_spaces, normalise_paragraphs
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
@@ -41,7 +41,7 @@ def build(raw: Path, out: Path, *, variant: str) -> Summary:
         labels = files.find(f"{variant}/gt") or files.require("gt")
         table = files.find(f"{variant}.txt", f"{variant}/raw_data") or files.require("raw_data", f"{variant}.txt")
         for title, parts in _articles(table[0]):
-            writer.add(Record(title, title, parts))
+            writer.add(RawDocument(title, title, parts))
         similar = read_plain_pickle(labels[0])
         if not isinstance(similar, dict) or not all(isinstance(row, dict) for row in similar.values()):
             raise ReadError(labels[0], "does not hold titles with their similar titles", "Fetch it again.")
@@ -58,25 +58,18 @@ def _title(text: object) -> str:
 
 def _articles(path: Path) -> Iterator[tuple[str, tuple[Part, ...]]]:
     limit = csv.field_size_limit(sys.maxsize)
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in _csv_rows(file, path):
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.reader(file)
+        try:
+            next(reader, None)
+            for row in reader:
+                if len(row) < 2:
+                    raise ReadError(path, f"line {reader.line_num} has no sections", "Fetch it again.")
                 yield _title(row[0]), _parts(row[1], path, row[0])
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _csv_rows(file: Iterator[str], path: Path) -> Iterator[list[str]]:
-    """The rows of a CSV file after its header."""
-    reader = csv.reader(file)
-    try:
-        next(reader, None)
-        for row in reader:
-            if len(row) < 2:
-                raise ReadError(path, f"line {reader.line_num} has no sections", "Fetch it again.")
-            yield row
-    except csv.Error as error:
-        raise ReadError(path, f"is not CSV ({error}, line {reader.line_num})", "Fetch it again.") from error
+        except csv.Error as error:
+            raise ReadError(path, f"is not CSV ({error}, line {reader.line_num})", "Fetch it again.") from error
+        finally:
+            csv.field_size_limit(limit)
 
 
 def _parts(text: str, path: Path, title: str) -> tuple[Part, ...]:

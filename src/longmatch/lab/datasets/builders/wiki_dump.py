@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Record
+from longmatch.lab.datasets.records import RawDocument
 from longmatch.lab.datasets.similar_sets import similar_pairs
 from longmatch.lab.datasets.splits import PAPERS, label_similar, linked_negatives
 from longmatch.lab.datasets.wikitext import is_disambiguation, iterate_pages, link_targets, page_id, wikitext_parts
@@ -114,7 +114,7 @@ def build(
         for page in iterate_pages(dumps):
             id = page_id(page.title)
             if id in chosen and not page.redirect:
-                record = Record(id, page.title, wikitext_parts(page.text))
+                record = RawDocument(id, page.title, wikitext_parts(page.text))
                 if record.words >= min_words:
                     writer.add(record)
                 else:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record, iterate_lines
+from longmatch.lab.datasets.records import Part, RawDocument, iterate_lines
 from longmatch.lab.datasets.sections import clean_parts, collapse_spaces
 from longmatch.lab.datasets.writer import CollectionWriter, Summary
 
@@ -34,7 +34,7 @@ def build(
     with open_raw(raw) as files, CollectionWriter(out) as writer:
         for path in files.require("wiki_*"):
             for number, title, lines in _articles(path):
-                record = Record(f"{prefix}:{number}", title, clean_parts(_sections(title, lines)))
+                record = RawDocument(f"{prefix}:{number}", title, clean_parts(_sections(title, lines)))
                 if title in taken or record.words < min_words:
                     writer.skip()
                 else:

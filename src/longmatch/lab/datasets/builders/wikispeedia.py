@@ -24,7 +24,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from longmatch.lab.datasets.raw_files import open_raw
-from longmatch.lab.datasets.records import Part, Record, iterate_lines
+from longmatch.lab.datasets.records import Part, RawDocument, iterate_lines
 from longmatch.lab.datasets.sections import LINK_LISTS, clean_parts, collapse_spaces
 from longmatch.lab.datasets.similar_sets import jaccard, similar_pairs
 from longmatch.lab.datasets.splits import DEFAULT, label_similar
@@ -61,7 +61,7 @@ def build(raw: Path, out: Path, *, threshold: float = 0.25, min_links: int = 5, 
                 parts, links = parse_page(text)
             digest = sha256(repr(parts).encode()).digest()
             merged[name] = texts.setdefault(digest, name)
-            if merged[name] == name and writer.add(Record(name, name.replace("_", " "), parts)):
+            if merged[name] == name and writer.add(RawDocument(name, name.replace("_", " "), parts)):
                 links_in_text[name] = links
         linked: dict[str, set[str]] = defaultdict(set)
         for row in _table(files.require_one("links.tsv")):

@@ -36,10 +36,12 @@ class WordLayer(DocumentLayer):
     split: Split = staticmethod(words_of)
     shapes: Mapping[str, Any] = {"words": (np.uint64, ()), "bounds": (np.int64, ())}
 
+    code: tuple[str, ...] = ("documents", "lexical/terms.py")  # that splits and hashes
+
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The code that splits and hashes."""
-        return {"code": code_digest("documents", "lexical/terms.py")}
+        """The code."""
+        return {"code": code_digest(*self.code)}
 
     def make_one(self, document: Document, below: Arrays) -> Arrays:
         """Hash the words of a document."""
@@ -55,11 +57,7 @@ class ContentWordLayer(WordLayer):
 
     name = "content"
     split: Split = staticmethod(content_words)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The code that splits and hashes."""
-        return {"code": code_digest(*CONTENT_CODE)}
+    code = CONTENT_CODE
 
 
 class SentenceVectorLayer(Layer):

@@ -44,12 +44,6 @@ class VectorEncoder(Protocol):
         """The score of a query's vector with every document's."""
 
 
-def precision_of(matcher: VectorEncoder) -> str:
-    """The precision it computes in: as it states, or else the type of its weights."""
-    kind = next(matcher.model.parameters()).dtype
-    return str(getattr(matcher, "precision", kind)).removeprefix("torch.")
-
-
 def network_facts(network: nn.Module) -> dict[str, Any]:
     """What a network computes depends on besides the code: its weights and its settings."""
     config: dict[str, Any] = cast(Any, network).config.to_dict() if hasattr(network, "config") else {}
@@ -70,10 +64,11 @@ class DocumentVectorLayer(Layer):
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
         """The weights themselves, the network's settings, and the code that reads; not where the folder lies."""
+        weights = next(self.matcher.model.parameters()).dtype  # the precision, unless the matcher states another
         return {
             "matcher": type(self.matcher).__name__,
             **network_facts(self.matcher.model),
-            "precision": precision_of(self.matcher),
+            "precision": str(getattr(self.matcher, "precision", weights)).removeprefix("torch."),
             "layout": str(getattr(self.matcher, "layout", "")),  # how documents are cut, where the matcher says so
             "code": code_digest("documents", "units", "encoders", *code_of(self.matcher)),
         }
