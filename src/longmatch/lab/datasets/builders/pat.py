@@ -90,9 +90,8 @@ def _patent(grant: Element) -> tuple[RawDocument, set[str]]:
         names = ("section", "class", "subclass", "main-group", "subgroup")
         section, class_, subclass, group, subgroup = (text_of(code.find(name)) for name in names)
         codes.add(f"{section}{class_}{subclass}{group}/{subgroup}")
-    return RawDocument(
-        country + number if number else "", text_of(front.find("invention-title")), clean_parts(parts)
-    ), codes
+    id, title = (country + number if number else ""), text_of(front.find("invention-title"))
+    return RawDocument(id, title, clean_parts(parts)), codes
 
 
 def _description(description: Element | None) -> Iterator[Part]:
