@@ -184,8 +184,8 @@ class BenchmarkPlan:
             for data in self.sets if self.untrained else ():
                 measure(f"{data}: untrained", data, self.untrained, f"{data}/untrained.log")
             for place in self.also:
-                data, model = place.split("/", 1)
-                measure(place, data, [model], f"{place}.log")
+                data, untrained = place.split("/", 1)
+                measure(place, data, [untrained], f"{place}.log")
         for model in sorted(self.chosen(), key=self._first_pattern):
             for row in (*prerequisites([model.row]), model.row):
                 training = self._training(model.other(row))

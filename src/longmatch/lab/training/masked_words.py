@@ -105,10 +105,11 @@ class WordHead(nn.Module):
         state = {key: tensor for key, tensor in model.state_dict().items() if not key.startswith(prefix)}
         if any(key in state for key in report["missing_keys"]):
             return False
-        loaded = {}
+        loaded: dict[str, Tensor] = {}
         for key, endings in _ENDINGS.items():
             named = [tensor for name, tensor in state.items() if name.endswith(endings)]
-            loaded |= {key: named[0]} if named else {}
+            if named:
+                loaded[key] = named[0]
         if {key: x.shape for key, x in loaded.items()} != {key: x.shape for key, x in self.state_dict().items()}:
             return False
         self.load_state_dict(loaded)
