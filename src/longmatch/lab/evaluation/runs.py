@@ -159,10 +159,10 @@ def run_model(
     path = run_path(out, corpus.name, name, setup.split, setup.limit, spec.seed)
     protocols = setup.protocols
     if path.exists():  # up to date if it depends on the same facts and covers every protocol needed
-        stored = ModelRun.load(path).facts
-        covered = all(stored.get(protocol) for protocol in PROTOCOL_FACTS if facts[protocol])
-        keys = {*stored, *facts} - {*PROTOCOL_FACTS}
-        if covered and all(stored.get(key) == facts.get(key) for key in keys):
+        known = ModelRun.load(path).facts
+        covered = all(known.get(protocol) for protocol in PROTOCOL_FACTS if facts[protocol])
+        keys = {*known, *facts} - {*PROTOCOL_FACTS}
+        if covered and all(known.get(key) == facts.get(key) for key in keys):
             return
     task = EvaluationTask.of(corpus, setup.split, protocols.ranking, protocols.pairs, setup.limit, setup.seed)
     with show_progress(f"{corpus.name}: encoding for {name}", len(corpus)) as progress:
