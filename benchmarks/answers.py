@@ -61,9 +61,8 @@ def record(out: Path, source: Path, data: Path | None) -> None:
 
         def run(*words: str) -> str:
             command = [sys.executable, "-m", "longmatch", *words]
-            return subprocess.run(
-                command, cwd=scratch, env=environment, check=True, stdout=subprocess.PIPE
-            ).stdout.decode()
+            done = subprocess.run(command, cwd=scratch, env=environment, check=True, stdout=subprocess.PIPE)
+            return done.stdout.decode()
 
         def keep(name: str, *words: str) -> None:
             print(name, flush=True)

@@ -66,18 +66,13 @@ class Module:
         return len(self.text.splitlines())
 
     @property
-    def imports(self) -> set[str]:
-        """What it imports at any depth, each name also as the module that may hold it."""
-        return imported(ast.walk(self.tree))
-
-    @property
     def functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Functions and methods."""
         return (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def imported(nodes: Iterable[ast.AST]) -> set[str]:
-    """What some statements import."""
+    """What some statements import, each name also as the module that may hold it."""
     found: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -114,7 +109,7 @@ def importers(files: list[Module]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {name: set() for name in names if name.startswith("longmatch.")}
     for file in files:
         if file.part != "tests":
-            for name in file.imports & found.keys() - {file.name}:
+            for name in imported(ast.walk(file.tree)) & found.keys() - {file.name}:
                 found[name].add(file.name)
     return found
 
@@ -132,12 +127,6 @@ def circles(files: list[Module]) -> list[list[str]]:
     for name, number in zip(names, circle.tolist(), strict=True):
         together[number].append(name)
     return [sorted(modules) for modules in together.values() if len(modules) > 1]
-
-
-def public_methods(path: Path, name: str) -> int:
-    """Public methods and properties of a class."""
-    classes = [node for node in Module(path).tree.body if isinstance(node, ast.ClassDef) and node.name == name]
-    return sum(isinstance(node, ast.FunctionDef) and not node.name.startswith("_") for c in classes for node in c.body)
 
 
 def size() -> None:
@@ -160,7 +149,10 @@ def size() -> None:
         print(f"{part:12}{row['modules']:9}{row['lines']:9}{row['single']:17}{row['functions']:11}{row['short']:12}")
     counts = f"{total['modules']:9}{total['lines']:9}{total['single']:17}{total['functions']:11}{total['short']:12}"
     print(f"{'not tests':12}{counts}")
-    print(f"public methods of Library: {public_methods(SOURCE / 'library' / 'library.py', 'Library')}")
+    library = Module(SOURCE / "library" / "library.py").tree.body
+    (body,) = (node.body for node in library if isinstance(node, ast.ClassDef) and node.name == "Library")
+    methods = [node.name for node in body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+    print(f"public methods of Library: {len(methods)}")
     found = circles(files)
     print(f"circles: {len(found)}", *(f"  {' '.join(circle)}" for circle in found), sep="\n")
 

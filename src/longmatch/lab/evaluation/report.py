@@ -20,6 +20,10 @@ MARKS = (
 )
 TRAINED_MARKS = " ^ : a trained row, significantly better than the best untrained row."
 SEVERAL_SEEDS = " x±y : mean and standard deviation over several trainings."
+EXPLANATIONS = (
+    "The score lost by deleting the tenth of the sentences that contribute most, and a random tenth; the score of the "
+    "same sentences alone."
+)
 NAME = 24  # columns; a longer name is wrapped
 CHANGE = " change: of the first measure, by shuffling the sections; ! where significant."
 
@@ -82,9 +86,8 @@ class ResultTable:
         size = f"{len(run.answers)} queries" if ranking else f"{len(run.sources)} pairs"
         title = f"{run.data}, {run.split}: {size}, {run.documents} documents"
         first = measures[0] if measures else ""
-        return ResultTable(
-            title, measures, sorted(measured, key=lambda row: (-row.measures.get(first, -1.0), row.model))
-        )
+        ordered = sorted(measured, key=lambda row: (-row.measures.get(first, -1.0), row.model))
+        return ResultTable(title, measures, ordered)
 
     def cell(self, row: ResultRow, measure: str, markdown: bool) -> str:
         """A value with its deviation over the seeds and its marks, bold if it is the best; empty where it is missing.
@@ -169,31 +172,19 @@ def to_markdown(rows: Sequence[ResultRow]) -> str:
     for table in all_tables:  # once per set, whatever the protocols
         new = [row for row in table.fidelity if id(row) not in done]
         done |= {id(row) for row in new}
-        parts += fidelity_lines(new)
+        if new:
+            parts += [f"## {new[0].run.data}: explanations", "", EXPLANATIONS, ""]
+            head = ["model", "pairs", "named deleted", "random deleted", "ratio", "named alone", "random alone"]
+            parts += [_line(head), _line(["---"] + ["---:"] * 6)]
+        for row in new:
+            found = row.fidelity or {}
+            deletion, insertion = found["deletion"], found["insertion"]
+            ratio = "" if deletion["ratio"] is None else f"{deletion['ratio']:.1f}"
+            values = deletion["named"], deletion["random"], insertion["named"], insertion["random"]
+            named, random, alone, random_alone = (f"{100 * value:.1f}" for value in values)
+            parts.append(_line([row.model, str(found["pairs"]), named, random, ratio, alone, random_alone]))
+        parts += [""] if new else []
     return "\n".join(parts).rstrip() + "\n"
-
-
-def fidelity_lines(rows: Sequence[ResultRow]) -> list[str]:
-    """The fidelity of the explanations, if measured."""
-    if not rows:
-        return []
-    lines = [
-        f"## {rows[0].run.data}: explanations",
-        "",
-        "The score lost by deleting the tenth of the sentences that contribute most, and a random tenth; the score "
-        "of the same sentences alone.",
-        "",
-        _line(["model", "pairs", "named deleted", "random deleted", "ratio", "named alone", "random alone"]),
-        _line(["---"] + ["---:"] * 6),
-    ]
-    for row in rows:
-        f = row.fidelity or {}
-        deletion, insertion = f["deletion"], f["insertion"]
-        ratio = "" if deletion["ratio"] is None else f"{deletion['ratio']:.1f}"
-        values = [deletion["named"], deletion["random"], insertion["named"], insertion["random"]]
-        named, random, alone, random_alone = (f"{100 * value:.1f}" for value in values)
-        lines.append(_line([row.model, str(f["pairs"]), named, random, ratio, alone, random_alone]))
-    return [*lines, ""]
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,11 @@ class PairTable:
     def __len__(self) -> int:
         return len(self.source)
 
+    def select(self, rows: Mask) -> Self:
+        """The rows where the mask is true."""
+        columns = {name: column[rows] for name, column in vars(self).items() if isinstance(column, np.ndarray)}
+        return replace(self, **columns)
+
     def documents(self, rows: Ints) -> tuple[Ints, Ints]:
         """The distinct documents of some pairs (documents,), and each pair's places among them (2, pairs)."""
         numbers, places = np.unique(np.stack([self.source[rows], self.target[rows]]), return_inverse=True)
@@ -37,38 +43,27 @@ class PairTable:
     @staticmethod
     def join(tables: Sequence["PairTable"]) -> "PairTable":
         """Concatenate tables."""
-        none = np.zeros(0, dtype=np.int64)
-        return PairTable(
-            *(np.concatenate([none, *(getattr(t, name) for t in tables)]) for name in ("source", "target", "label"))
-        )
+        none = np.zeros((3, 0), dtype=np.int64)
+        return PairTable(*np.concatenate([none, *([t.source, t.target, t.label] for t in tables)], axis=1))
 
 
 @dataclass(frozen=True)
-class NumberedPairs:
+class NumberedPairs(PairTable):
     """The rows of a label file of pairs; split 0, 1, 2 is train, validation, test."""
 
-    table: PairLabels  # without rows
     split: Ints
-    source: Ints
-    target: Ints
-    label: Ints
-    documents: int  # in the collection
+    table: PairLabels  # without rows
+    collection: int  # the number of documents in it
 
     @property
     def keys(self) -> Ints:
         """One number per pair, independent of its order."""
-        return pair_keys(self.source, self.target, self.documents)
+        return pair_keys(self.source, self.target, self.collection)
 
     def of(self, split: Split) -> PairTable:
         """The rows of one split."""
-        rows = self.split == SPLITS.index(split)
-        return PairTable(self.source[rows], self.target[rows], self.label[rows])
-
-    def select(self, rows: Mask) -> "NumberedPairs":
-        """The rows where the mask is true."""
-        return replace(
-            self, split=self.split[rows], source=self.source[rows], target=self.target[rows], label=self.label[rows]
-        )
+        rows = self.select(self.split == SPLITS.index(split))
+        return PairTable(rows.source, rows.target, rows.label)
 
 
 def pair_keys(source: Ints, target: Ints, documents: int) -> Ints:
@@ -91,7 +86,7 @@ def number_pairs(table: PairLabels, tokens: TokenCollection, prefix: str) -> Num
         if row.source in numbers and row.target in numbers and row.source != row.target
     ]
     split, source, target, label = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-    return NumberedPairs(replace(table, rows=()), split, source, target, label, len(tokens))
+    return NumberedPairs(source, target, label, split, replace(table, rows=()), len(tokens))
 
 
 def document_numbers(path: Path, ids: Iterable[str], tokens: TokenCollection, prefix: str) -> dict[str, int]:

@@ -98,7 +98,7 @@ class NegativeSampler:
         if only_reachable:
             each = zip(pairs.source.tolist(), pairs.target.tolist(), pairs.label.tolist(), strict=True)
             kept = np.array([not label or target in near[source] for source, target, label in each], dtype=bool)
-            pairs = PairTable(pairs.source[kept], pairs.target[kept], pairs.label[kept])
+            pairs = pairs.select(kept)
         if not incomplete:
             return pairs
         sources, places = np.unique(pairs.source, return_inverse=True)
@@ -135,7 +135,7 @@ def _negative_filter(rows: NumberedPairs, split: Split, tables: Sequence[Numbere
     foreign = set(np.setdiff1d(later, _named(tables, [SPLITS.index(split)])).tolist())
 
     def fits(source: int, other: int) -> bool:
-        key = pair_keys(np.array([source]), np.array([other]), rows.documents)
+        key = pair_keys(np.array([source]), np.array([other]), rows.collection)
         if other in foreign or lookup(labelled, key)[1][0]:
             return False
         return not rows.table.split_by_id or DEFAULT.of_pair(ids[source], ids[other]) == split
