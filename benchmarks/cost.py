@@ -147,8 +147,8 @@ def extrapolated(costs: Sequence[Cost], to: int) -> tuple[Cost, float]:
 
     power, factor = np.polyfit(np.log(sizes), np.log([c.storing for c in costs]), 1)
     storing = float(np.exp(factor) * to**power)
-    memory = line("filling_memory"), line("asking"), line("asking_memory")
-    return Cost(to, steps("disk"), steps("mapped"), storing, *memory), float(power)
+    fitted = line("filling_memory"), line("asking"), line("asking_memory")
+    return Cost(to, steps("disk"), steps("mapped"), storing, *fitted), float(power)
 
 
 def show(single: Alone, costs: Sequence[Cost], to: int) -> None:

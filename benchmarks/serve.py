@@ -70,19 +70,17 @@ class Mixed:
 
 @contextmanager
 def serving(library: Path, *options: str) -> Iterator[tuple[str, int]]:
-    """The address and the number of a server process of its own."""
+    """The address and the number of a server process of its own, once it is ready."""
     command = [sys.executable, "-m", "longmatch", "serve", str(library), "--port", "0", "--no-open", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            yield process.stdout.readline().split(" at ")[-1].strip() + "api/v1", process.pid
+            address = process.stdout.readline().split(" at ")[-1].strip() + "api/v1"
+            while not httpx.get(f"{address}/health", timeout=60).json()["ready"]:
+                time.sleep(0.2)
+            yield address, process.pid
         finally:
             process.terminate()
-
-
-def wait_until_ready(address: str) -> None:
-    while not httpx.get(f"{address}/health", timeout=60).json()["ready"]:
-        time.sleep(0.2)
 
 
 def _client(address: str, clients: int) -> httpx.AsyncClient:
@@ -245,7 +243,6 @@ def run_mixed(library: Path, clients: int, minutes: float) -> None:
     with tempfile.TemporaryDirectory(prefix="serve-") as place:
         copy = Path(shutil.copytree(library, Path(place) / "library"))
         with serving(copy, "--writable") as (address, process):
-            wait_until_ready(address)
             listed = httpx.get(f"{address}/documents", params={"limit": 1000}, timeout=60).json()["documents"]
             ids = [one["id"] for one in listed]
             asyncio.run(measure(address, ids, clients, WARM_UP))
@@ -281,7 +278,6 @@ def main() -> None:
     health = "health: median", "95th percentile", "slowest ms"
     table = Table("clients", "requests", "a second", "median ms", "95th percentile ms", *health, "hostile", "errors")
     with serving(options.library) as (address, _):
-        wait_until_ready(address)
         listed = httpx.get(f"{address}/documents", params={"limit": 1000, "sort": "id"}, timeout=60).json()
         ids = [document["id"] for document in listed["documents"]]
         asyncio.run(measure(address, ids, max(clients_in_turn), WARM_UP))  # everything is open and warm

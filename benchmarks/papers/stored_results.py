@@ -165,8 +165,14 @@ class StoredResults:
         for name in sorted(changed):
             self.groups[name].compute_rows()
         for group in self.groups.values():
-            if changed & {group.name, group.name.replace(SHUFFLED, "", 1)}:
-                self._compare_shuffled(group)
+            original = self.groups.get(group.name.replace(SHUFFLED, "", 1))
+            if original and group.data.endswith(SHUFFLED) and changed & {group.name, original.name}:
+                rows = rows_without_tests(group.runs)  # compared with the same set in its original order
+                compare_shuffled(rows, rows_without_tests(original.runs))
+                compared = {row.model: row.to_dict().get("against_unshuffled") for row in rows}
+                for row in group.rows:
+                    if compared.get(row["model"]):
+                        row["against_unshuffled"] = rounded(compared[row["model"]])
 
     def _add_runs(self, folder: Path) -> list[str]:
         """Add the runs of a folder; the names of their groups."""
@@ -219,18 +225,6 @@ class StoredResults:
             if not entry["commit"] and entry["code"]:
                 entry["commit"] = commit_of(entry["code"])
         self.provenance = _merged([*self.provenance, *entries])
-
-    def _compare_shuffled(self, group: ResultGroup) -> None:
-        """Compare the rows of a shuffled set with those of the same set in its original order."""
-        original = self.groups.get(group.name.replace(SHUFFLED, "", 1)) if group.data.endswith(SHUFFLED) else None
-        if original is None:
-            return
-        rows = rows_without_tests(group.runs)
-        compare_shuffled(rows, rows_without_tests(original.runs))
-        compared = {row.model: row.to_dict().get("against_unshuffled") for row in rows}
-        for row in group.rows:
-            if compared.get(row["model"]):
-                row["against_unshuffled"] = rounded(compared[row["model"]])
 
 
 def _in_order(groups: Iterable[ResultGroup]) -> dict[str, ResultGroup]:

@@ -200,22 +200,17 @@ def measure(
                     row["seconds"].append(timed_once(partial(workload.run, way), workload.in_a_row))
                 except Exception as error:
                     row["error"] = end_of(error)
-        summarise(workload, rows, rate)
+        for row in rows.values():
+            if row["seconds"]:
+                typical = median(row["seconds"])
+                row["tokens_a_second"], row["share"] = workload.tokens / typical, workload.work / typical / rate
+        base = rows.get("padded", {}).get("tokens_a_second")
+        for row in rows.values():
+            if base and "tokens_a_second" in row:
+                row["times"] = row["tokens_a_second"] / base
         save(results)
     compare_gradients(workload, rows)
     save(results)
-
-
-def summarise(workload: Workload, rows: dict[str, Any], rate: float) -> None:
-    """Add throughput to each row, as a share of the matrix rate and as a multiple of padded batches."""
-    for row in rows.values():
-        if row["seconds"]:
-            typical = median(row["seconds"])
-            row |= {"tokens_a_second": workload.tokens / typical, "share": workload.work / typical / rate}
-    base = rows.get("padded", {}).get("tokens_a_second")
-    for row in rows.values():
-        if base and "tokens_a_second" in row:
-            row["times"] = row["tokens_a_second"] / base
 
 
 def compare_gradients(workload: Workload, rows: dict[str, Any]) -> None:
