@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain, islice
 from multiprocessing import resource_tracker
 from multiprocessing.util import Finalize
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from longmatch.errors import LongmatchError
 
@@ -85,75 +85,62 @@ def parallel_map(
             setup()
         yield from map(work, chain(first, remaining))
         return
-    workers = _Workers(work, count, setup, keep=processes is None and setup is None)
+    is_kept = processes is None and setup is None
+
+    def start() -> Any:
+        return _kept_pool(count, os.getpid()) if is_kept else new_pool(count, setup)
+
+    pool = start()
+    to_do, pending = chain(first, remaining), deque[tuple[list[X], Future[list[Y]]]]()
     try:
-        yield from workers.map(chain(first, remaining), chunk, ahead * count, on_crash)
-    finally:
-        workers.close()
-
-
-class _Workers(Generic[X, Y]):
-    """A pool of processes that is replaced when one of them dies."""
-
-    def __init__(self, work: Callable[[X], Y], count: int, setup: Setup | None, keep: bool) -> None:
-        self._work, self._count, self._setup, self._keep = work, count, setup, keep
-        self._pool = self._start()
-
-    def _start(self) -> Any:
-        return _kept_pool(self._count, os.getpid()) if self._keep else new_pool(self._count, self._setup)
-
-    def map(self, items: Iterator[X], chunk: int, ahead: int, on_crash: Callable[[X], Y] | None) -> Iterator[Y]:
-        """The results in order, with at most `ahead` chunks under way."""
-        pending: deque[tuple[list[X], Future[list[Y]]]] = deque()
         while True:
-            while len(pending) < ahead and (batch := list(islice(items, chunk))):
-                pending.append((batch, self._submit(batch)))
+            while len(pending) < ahead * count and (batch := list(islice(to_do, chunk))):
+                pending.append((batch, _submit(pool, work, batch)))
             if not pending:
                 return
             batch, future = pending.popleft()
             try:
                 results = future.result()
             except BrokenProcessPool as error:
-                self._pool.shutdown(wait=False, kill_workers=True)
-                if self._keep:
+                pool.shutdown(wait=False, kill_workers=True)
+                if is_kept:
                     _kept_pool.cache_clear()
-                self._pool = self._start()
+                pool = start()
                 if on_crash is None:
                     raise LongmatchError(
                         "A worker process was stopped, perhaps for lack of memory. Use fewer processes."
                     ) from error
-                results = self._one_by_one(batch, on_crash)
+                results = [_apart(work, item, setup, on_crash) for item in batch]
                 for place, (lost, waiting) in enumerate(pending):  # what was lost with a process is submitted again
                     if isinstance(waiting.exception(), BrokenProcessPool):
-                        pending[place] = lost, self._submit(lost)
+                        pending[place] = lost, _submit(pool, work, lost)
             yield from results
+    finally:
+        if not is_kept:
+            pool.shutdown(wait=False, kill_workers=True)
 
-    def close(self) -> None:
-        """End the processes, unless they are kept."""
-        if not self._keep:
-            self._pool.shutdown(wait=False, kill_workers=True)
 
-    def _submit(self, batch: list[X]) -> "Future[list[Y]]":
-        future: Future[list[Y]]
-        try:
-            with interrupts_withheld():
-                future = self._pool.submit(_work_on_each, self._work, batch)
-        except BrokenProcessPool as error:  # a process has died; whose fault it was shows in the order of the items
-            future = Future()
-            future.set_exception(error)
-        return future
+def _submit(pool: Any, work: Callable[[X], Y], batch: list[X]) -> "Future[list[Y]]":
+    future: Future[list[Y]]
+    try:
+        with interrupts_withheld():
+            future = pool.submit(_work_on_each, work, batch)
+    except BrokenProcessPool as error:  # a process has died; whose fault it was shows in the order of the items
+        future = Future()
+        future.set_exception(error)
+    return future
 
-    def _one_by_one(self, batch: list[X], on_crash: Callable[[X], Y]) -> list[Y]:
-        results: list[Y] = []
-        for item in batch:
-            pool = new_pool(1, self._setup)
-            try:
-                results += pool.submit(_work_on_each, self._work, [item]).result()
-            except BrokenProcessPool:
-                results.append(on_crash(item))
-            finally:
-                pool.shutdown(wait=False, kill_workers=True)
-        return results
+
+def _apart(work: Callable[[X], Y], item: X, setup: Setup | None, on_crash: Callable[[X], Y]) -> Y:
+    """The result of an item, made with nothing else to do in its process."""
+    pool = new_pool(1, setup)
+    try:
+        results: list[Y] = pool.submit(_work_on_each, work, [item]).result()
+        return results[0]
+    except BrokenProcessPool:
+        return on_crash(item)
+    finally:
+        pool.shutdown(wait=False, kill_workers=True)
 
 
 @contextmanager

@@ -110,8 +110,7 @@ def test_a_machine_finds_what_another_has_added_while_it_wrote(tiny: HybridMatch
 
 @pytest.mark.usefixtures("storage")
 def test_parts_written_by_workers_are_committed_there_too(tiny: HybridMatcher, texts: Path, library: Library) -> None:
-    from longmatch.distributed.indexing import DocumentToEncode, EncodeWorker
-    from longmatch.distributed.journal import FinishedStep, commit_all
+    from longmatch.distributed.indexing import DocumentToEncode, EncodeWorker, FinishedStep, commit_all
 
     far = Library(ADDRESS, tiny)
     for one in (far, library):

@@ -5,28 +5,38 @@
 Stateless tasks read files, some blocks in advance, and send back summaries (ids and content hashes, no text). The same
 rules as on one machine then decide which documents are new and which ids they get. A step of new documents goes to an
 encoding worker, which fetches the texts from where they were read and writes texts and vectors as fragments of the
-store. When all steps are finished, one commit makes everything visible, and the index is updated.
+store. When all steps are finished, one commit makes everything visible, and the index is updated. A journal of finished
+steps lets a killed run lose none of its workers' results.
 """
 
+import json
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from longmatch.distributed.cluster import WorkerPool, WorkerResources, absolute_address, connected
-from longmatch.distributed.journal import JOURNAL, FinishedStep, Journal, commit_all, recover
 from longmatch.distributed.reading import BLOCK_BYTES, file_blocks, read_blocks
 from longmatch.documents.document import Document
+from longmatch.encoders.hardware import limit_threads
 from longmatch.library.changes import Changes, IndexingSummary, Prune
+from longmatch.library.checksums import storage_errors
 from longmatch.library.errors import LibraryError, NotALibrary
 from longmatch.library.files import AnyFile, SourcePaths, Survey, survey
 from longmatch.library.indexing import OnProgress, Work
+from longmatch.library.rows import to_table
+from longmatch.library.store import DOCUMENTS, Store, sql_in
 from longmatch.library.writer import Writer
 
 if TYPE_CHECKING:
     from longmatch.default.matcher import HybridMatcher
 
+Fragment = str  # JSON, as Lance describes a fragment
+JOURNAL = "ray-journal.jsonl"
 MakeMatcher = Callable[[], "HybridMatcher"]
 
 BATCH = 64  # documents encoded together
@@ -55,6 +65,103 @@ class EncodingStep:
     files: list[dict[str, Any]] = field(default_factory=list)  # complete with this step
 
 
+@dataclass(frozen=True)
+class FinishedStep:
+    """Documents encoded and written, and the files that are complete once all steps up to this one are."""
+
+    step: int
+    fragments: list[Fragment]
+    ids: list[str]
+    files: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Journal:
+    """The steps finished since the last commit, on disk as JSON Lines."""
+
+    def __init__(self, path: Path, version: int) -> None:
+        self.path = path
+        self.finished: list[FinishedStep] = []
+        self._write({"version": version}, "w")
+
+    def append(self, step: FinishedStep) -> None:
+        """Add a finished step."""
+        self.finished.append(step)
+        self._write(asdict(step), "a")
+
+    def _write(self, record: dict[str, Any], mode: str) -> None:
+        with self.path.open(mode, encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+
+
+def commit_all(writer: Writer, steps: Sequence[FinishedStep], removed: Sequence[str]) -> None:
+    """Add what the workers wrote and remove documents (ids), in one commit; then update the index."""
+    ids = [id for step in steps for id in step.ids]
+    fragments = [fragment for step in steps for fragment in step.fragments]
+    if not fragments and not removed:
+        return
+    existing = set(writer.store.read(["id"])["id"].to_pylist())
+    old = [id for id in [*ids, *removed] if id in existing]
+    writer.follow(lambda: commit(writer.store, fragments, old), old)
+
+
+def recover(path: Path, writer: Writer) -> None:
+    """Commit the finished steps of a killed run, if the library has not changed since."""
+    version, steps = -1, []
+    with suppress(OSError, ValueError, KeyError, TypeError):  # no journal, or one cut off when the run was killed
+        first, *lines = path.read_text(encoding="utf-8").splitlines()
+        version = int(json.loads(first)["version"])
+        for line in lines:
+            steps.append(FinishedStep(**json.loads(line)))
+    fragments = [fragment for step in steps for fragment in step.fragments]
+    if steps and version == writer.store.version and are_readable(writer.store, fragments):
+        commit_all(writer, steps, ())
+        # of the steps before the first unfinished one, as the documents of a file may be in several
+        ordered = sorted(steps, key=lambda step: step.step)
+        complete = [step for number, step in enumerate(ordered) if step.step == number]
+        writer.store.put_files([file for step in complete for file in step.files])
+    path.unlink(missing_ok=True)
+
+
+def commit(store: Store, fragments: Sequence[Fragment], removed: Sequence[str]) -> None:
+    """Add fragments to the library and remove documents (ids), in one commit."""
+    import lance
+
+    with storage_errors(store.address):
+        dataset = lance.dataset(_dataset_address(store.address), version=store.version)
+        new = [lance.FragmentMetadata.from_json(fragment) for fragment in fragments]
+        changed, emptied = [], []  # fragments that lose some documents, and the ids of those that lose all
+        for fragment in dataset.get_fragments() if removed else ():
+            remaining = fragment.delete(sql_in("id", removed))
+            if remaining is None:
+                emptied.append(fragment.fragment_id)
+            elif remaining.deletion_file != fragment.metadata.deletion_file:
+                changed.append(remaining)
+        operation = lance.LanceOperation.Update(
+            removed_fragment_ids=emptied, updated_fragments=changed, new_fragments=new
+        )
+        lance.LanceDataset.commit(_dataset_address(store.address), operation, read_version=store.version)
+    store.refresh()
+
+
+def are_readable(store: Store, fragments: Sequence[Fragment]) -> bool:
+    """Whether the files of fragments still exist and are intact."""
+    import lance
+    from lance.file import LanceFileReader
+
+    try:
+        for fragment in fragments:
+            metadata = lance.FragmentMetadata.from_json(fragment)
+            for file in metadata.files:
+                LanceFileReader(f"{_dataset_address(store.address)}/data/{file.path}").num_rows()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _dataset_address(address: str) -> str:
+    return f"{address.rstrip('/')}/{DOCUMENTS}.lance"
+
+
 class EncodeWorker:
     """A Ray actor. Nothing is loaded before `ready`, so that its errors reach the user as they are."""
 
@@ -63,9 +170,6 @@ class EncodeWorker:
 
     def ready(self) -> None:
         """Load the model and check that it is the library's."""
-        from longmatch.encoders.hardware import limit_threads
-        from longmatch.library.store import Store
-
         limit_threads(self._threads)
         try:
             store = Store.open(self._address)
@@ -82,10 +186,8 @@ class EncodeWorker:
         self, selected: Sequence[Sequence[DocumentToEncode]], *blocks: Sequence[Document]
     ) -> tuple[list[str], int]:
         """Encode and write the selected documents of some blocks; returns the fragments and the number of tokens."""
-        import pyarrow as pa
-
-        from longmatch.distributed.journal import write_fragments
-        from longmatch.library.rows import to_table
+        from lance import dataset
+        from lance.fragment import write_fragments
 
         documents = [
             replace(block[document.position], id=document.id, source=document.source)
@@ -97,7 +199,12 @@ class EncodeWorker:
             encodings = self._matcher.encode(documents[start : start + BATCH])
             tables.append(to_table(encodings, self._vector_type))
             tokens += sum(int(encoding.sentences.lengths.sum()) for encoding in encodings)
-        return write_fragments(self._address, pa.concat_tables(tables)), tokens
+        rows, place = pa.concat_tables(tables), _dataset_address(self._address)
+        with storage_errors(self._address):  # fragments stay invisible until they are committed
+            known = dataset(place).schema.names  # an older library may lack some columns
+            rows = rows.select([name for name in rows.column_names if name in known])
+            fragments = [json.dumps(fragment.to_json()) for fragment in write_fragments(rows, place, mode="append")]
+        return fragments, tokens
 
 
 @dataclass(frozen=True)
@@ -149,7 +256,7 @@ class _Run:
         commit_all(self.writer, journal.finished, self.removed)
         self.writer.store.put_files([*records, *files.touched])
         self.writer.store.delete_files(forgotten)
-        journal.delete()
+        journal_path.unlink()
         return self.changes.summary
 
     def _finished_steps(self, files: Survey, journal: Journal) -> Iterator[EncodingStep]:

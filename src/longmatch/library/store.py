@@ -7,6 +7,7 @@ import ctypes
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -212,26 +213,28 @@ class Store:
 
     def put(self, rows: pa.Table) -> pa.Table:
         """Add documents, or replace those of the same id, in one commit; returns them as stored."""
+        with self._change():
+            return _merge(self.documents, "id", rows)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove documents in one commit."""
+        with self._change():
+            self.documents.delete(sql_in("id", ids))
+
+    @contextmanager
+    def _change(self) -> Iterator[None]:
+        """Around a commit of documents."""
         self.checks.need_documents()
         with storage_errors(self.address):
-            stored = _merge(self.documents, "id", rows)
+            yield
             self._version = None
             self._record()
             self._reopen_if_old()
-        return stored
 
     def _record(self) -> None:
         """Record the checksums of what was just committed."""
         if self.documents.name == DOCUMENTS:
             self.checks.record(DOCUMENTS, self.version)
-
-    def delete(self, ids: Sequence[str]) -> None:
-        """Remove documents in one commit."""
-        self.checks.need_documents()
-        with storage_errors(self.address):
-            self.documents.delete(sql_in("id", ids))
-            self._version = None
-            self._record()
 
     def files(self) -> dict[str, dict[str, Any]]:
         """The record of each indexed file, by path."""
@@ -274,8 +277,7 @@ class Store:
         """
         from lancedb.index import FTS, BTree, IvfRq
 
-        self.checks.need_documents()
-        with storage_errors(self.address):
+        with self._change():
             present = {index.columns[0] for index in self.documents.list_indices()}
             count = self.documents.count_rows()
             fragments = self.documents.stats()["fragment_stats"]["num_fragments"]
@@ -294,8 +296,6 @@ class Store:
                     warnings.simplefilter("ignore", UserWarning)  # readers of old versions retry: see `read`
                     for table in (self.documents, self._files):
                         table.optimize(cleanup_older_than=timedelta(0) if local else None, delete_unverified=local)
-            self._version = None
-            self._record()
 
     def nearest(self, vector: Any, count: int, where: str | None) -> list[str]:
         """The ids of the `count` documents nearest to a vector, by the approximate index."""
