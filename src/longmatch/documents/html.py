@@ -102,27 +102,8 @@ class _Table:
     """A table being read. Its blocks are those of the page from `start` on, where it turns out to be page layout."""
 
     start: int
-    rows: list[list[list[str]]] = field(default_factory=list)  # the texts in each cell
-    is_layout: bool = False
-
-    def add(self, block: _HtmlBlock) -> None:
-        """Add a block to the open cell."""
-        if block.kind == "heading" or len(block.text) > _MAX_CELL:
-            self.is_layout = True
-        if not self.rows:
-            self.rows.append([])
-        if not self.rows[-1]:
-            self.rows[-1].append([])
-        self.rows[-1][-1].append(block.text)
-
-    def finish(self, blocks: list[_HtmlBlock]) -> None:
-        """Replace its blocks by one, with a line per row, after its captions; not if it is page layout."""
-        if self.is_layout or max(map(len, self.rows), default=0) < 2:
-            return
-        own = blocks[self.start :]
-        text = table_text((" ".join(cell) for cell in row) for row in self.rows)
-        table = _HtmlBlock(text, "table", main=bool(own) and own[0].main)
-        blocks[self.start :] = [*(block for block in own if block.kind == "caption"), table]
+    is_layout: bool
+    rows: list[list[list[str]]] = field(default_factory=lambda: [[]])  # the texts in each cell
 
 
 def read_html(path: Path) -> Draft:
@@ -144,7 +125,11 @@ def draft_html(source: str) -> Draft:
     'Rain\\n\\nIt rains.\\n\\nStill.'
     """
     page = parse_page(source)
-    draft = Draft(title=page.main_title, metadata=page_metadata(page.meta))
+    # The stated title, without the site name that often follows it, else the first top-level heading
+    stated = next((content for name, content in page.meta if name.lower() == "citation_title"), "")
+    title = " ".join((stated or "".join(page.title)).split())
+    top = next((b.text for b in page.blocks if b.kind == "heading" and b.level == 1), "")
+    draft = Draft(title=top if top and title.startswith(top) else title or top, metadata=page_metadata(page.meta))
     page.add_to(draft)
     return draft
 
@@ -153,7 +138,13 @@ def parse_page(source: str) -> "Page":
     """Read a page to its end."""
     page = Page()
     for token in tokens(source):
-        page.take(token)
+        if isinstance(token, str):
+            page.text(token)
+            continue
+        if not token.is_end:
+            page.start(token.name, token.attributes)
+        if token.is_end or token.is_empty:
+            page.end(token.name)
     page.finish()
     main = [b for b in page.blocks if b.main]
     if 2 * sum(len(b.text) for b in main) > sum(len(b.text) for b in page.blocks):
@@ -176,23 +167,13 @@ class Page:
     def __init__(self) -> None:
         self.meta: list[tuple[str, str]] = []  # names and contents
         self.blocks: list[_HtmlBlock] = []
-        self._title: list[str] = []
+        self.title: list[str] = []  # the texts in <title>
         self._tables: list[_Table] = []
         self._open: list[_OpenElement] = []
         self._roles: list[tuple[Role, int]] = []  # of the open elements that set one, innermost last
         self._buffer: list[str] = []
         self._skips = 0  # open elements that are skipped
         self._counts: dict[str, int] = {}  # open elements of each tag
-
-    @property
-    def main_title(self) -> str:
-        """The title that its meta tags or its <title> state, without the site name that often follows; else that of its
-        first top-level heading.
-        """
-        stated = next((content for name, content in self.meta if name.lower() == "citation_title"), "")
-        title = " ".join((stated or "".join(self._title)).split())
-        top = next((b.text for b in self.blocks if b.kind == "heading" and b.level == 1), "")
-        return top if top and title.startswith(top) else title or top
 
     def add_to(self, draft: Draft) -> None:
         """Append its blocks to a draft."""
@@ -203,23 +184,13 @@ class Page:
                 is_text_caption = block.kind == "text" and is_caption(block.text)
                 draft.paragraph(block.text, "caption" if is_text_caption else block.kind)
 
-    def take(self, token: Tag | str) -> None:
-        """Read a tag or a text."""
-        if isinstance(token, str):
-            self._text(token)
-            return
-        if not token.is_end:
-            self._start(token.name, token.attributes)
-        if token.is_end or token.is_empty:
-            self._end(token.name)
-
     def finish(self) -> None:
         """End what is open, once all is read."""
         self._flush()
         while self._tables:
             self._end_table()
 
-    def _start(self, tag: str, values: dict[str, str]) -> None:
+    def start(self, tag: str, values: dict[str, str]) -> None:
         """Open an element."""
         if tag not in INLINE:
             if self._open and self._open[-1].tag == "p" and tag != "br":
@@ -241,12 +212,17 @@ class Page:
         if kind is not None:
             self._roles.append((kind, int(tag[1]) if is_heading else 1))
         if not self._skips and not element.skipped:
-            self._enter(tag, values)
+            if tag == "table":
+                self._tables.append(_Table(len(self.blocks), values.get("role") in {"presentation", "none"}))
+            elif tag == "tr" and self._tables:
+                self._tables[-1].rows.append([])
+            elif tag in {"td", "th"} and self._tables:
+                self._tables[-1].rows[-1].append([])
         self._open.append(element)
         self._skips += element.skipped
         self._counts[tag] = self._counts.get(tag, 0) + 1
 
-    def _end(self, tag: str) -> None:
+    def end(self, tag: str) -> None:
         """Close an element and any elements left open inside it."""
         if tag == "p" and not self._counts.get("p"):
             self._flush()
@@ -255,10 +231,10 @@ class Page:
         while self._pop() != tag:
             pass
 
-    def _text(self, text: str) -> None:
+    def text(self, text: str) -> None:
         """Collect text."""
         if self._open and self._open[-1].tag == "title" and not self._counts.get("svg"):
-            self._title.append(text)
+            self.title.append(text)
         elif not self._skips:
             self._buffer.append(text if self._counts.get("pre") else _SPACE.sub(" ", text))
 
@@ -268,32 +244,35 @@ class Page:
         if not text.strip():
             return
         kind, level = self._roles[-1] if self._roles else ("text", 1)
-        if kind != "heading" and self._counts.get("header") and not self._in_main():
+        in_main = bool(self._counts.get("main") or self._counts.get("article"))
+        if kind != "heading" and self._counts.get("header") and not in_main:
             return  # a site header: only a heading in it may belong to the page
-        if kind == "code":
-            self._add(_HtmlBlock(text.strip("\n"), kind, main=self._in_main()))
-            return
-        lines = "\n".join(" ".join(line.split()) for line in text.split("\n"))
-        for part in lines.split("\n\n"):  # two line breaks end a paragraph
-            if clean := part.strip("\n"):
-                clean = clean.replace("\n", " ") if kind == "heading" else clean
-                self._add(_HtmlBlock(clean, kind, level, self._in_main()))
+        parts = [text]
+        if kind != "code":  # two line breaks end a paragraph
+            parts = "\n".join(" ".join(line.split()) for line in text.split("\n")).split("\n\n")
+        for part in filter(None, (part.strip("\n") for part in parts)):
+            clean = part.replace("\n", " ") if kind == "heading" else part
+            self.blocks.append(_HtmlBlock(clean, kind, level, in_main))
+            if self._tables and kind != "caption":
+                table = self._tables[-1]
+                table.is_layout |= kind == "heading" or len(clean) > _MAX_CELL
+                if not table.rows[-1]:
+                    table.rows[-1].append([])
+                table.rows[-1][-1].append(clean)
 
     def _end_table(self) -> None:
-        """Close the innermost table; one that holds another is page layout."""
-        self._tables.pop().finish(self.blocks)
+        """Replace the blocks of the innermost table by one, after its captions, unless it is page layout.
+
+        A table that holds another is page layout.
+        """
+        table = self._tables.pop()
+        if not table.is_layout and max(map(len, table.rows)) >= 2:
+            own = self.blocks[table.start :]
+            text = table_text((" ".join(cell) for cell in row) for row in table.rows)
+            joined = _HtmlBlock(text, "table", main=bool(own) and own[0].main)
+            self.blocks[table.start :] = [*(block for block in own if block.kind == "caption"), joined]
         if self._tables:
             self._tables[-1].is_layout = True
-
-    def _enter(self, tag: str, values: dict[str, str]) -> None:
-        if tag == "table":
-            self._tables.append(_Table(len(self.blocks), is_layout=values.get("role") in {"presentation", "none"}))
-        elif tag == "tr" and self._tables:
-            self._tables[-1].rows.append([])
-        elif tag in {"td", "th"} and self._tables:
-            if not self._tables[-1].rows:
-                self._tables[-1].rows.append([])
-            self._tables[-1].rows[-1].append([])
 
     def _pop(self) -> str:
         element = self._open[-1]
@@ -307,14 +286,6 @@ class Page:
             self._end_table()
         self._skips -= element.skipped
         return element.tag
-
-    def _add(self, block: _HtmlBlock) -> None:
-        self.blocks.append(block)
-        if self._tables and block.kind != "caption":
-            self._tables[-1].add(block)
-
-    def _in_main(self) -> bool:
-        return bool(self._counts.get("main") or self._counts.get("article"))
 
 
 def page_metadata(meta: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -384,10 +355,15 @@ def tokens(source: str) -> Iterator[Tag | str]:
             yield plain(text)
         position = end
         if markup and markup["name"]:
-            tag = _tag(markup)
-            yield tag
-            if tag.name in _RAW and not tag.is_end and not tag.is_empty:
-                closing = _RAW[tag.name].search(source, position)
+            given, values, after = markup["attributes"], {}, 0
+            for attribute in _ATTRIBUTE.finditer(given):
+                values[attribute[1].lower()] = plain(attribute[2] or attribute[3] or attribute[4] or "")
+                after = attribute.end()
+            is_end, is_empty = bool(markup["end"]), given.endswith("/") and after < len(given)
+            name = markup["name"].lower()
+            yield Tag(name, values, is_end, is_empty)
+            if name in _RAW and not is_end and not is_empty:
+                closing = _RAW[name].search(source, position)
                 position = closing.start() if closing else len(source)
     if position < len(source):
         yield plain(source[position:])
@@ -400,11 +376,3 @@ def plain(text: str) -> str:
     True
     """
     return unescape(_HUGE_REFERENCE.sub("\ufffd", text)) if "&" in text else text
-
-
-def _tag(markup: re.Match[str]) -> Tag:
-    given, values, end = markup["attributes"], {}, 0
-    for attribute in _ATTRIBUTE.finditer(given):
-        values[attribute[1].lower()] = plain(attribute[2] or attribute[3] or attribute[4] or "")
-        end = attribute.end()
-    return Tag(markup["name"].lower(), values, bool(markup["end"]), given.endswith("/") and end < len(given))

@@ -17,43 +17,21 @@ from longmatch.errors import ReadError
 
 _ARTICLE = re.compile(rb"<(?:\w+:)?article[\s>]")
 _HEAD = 8_192  # bytes in which the article begins
-_SKIPPED = frozenset(
-    [
-        *("tex-math", "alternatives-graphic", "graphic", "media", "object-id", "label", "permissions", "attrib"),
-        *("alt-text", "long-desc", "sec-meta", "processing-meta", "supplementary-material"),
-    ]
+_SKIPPED_NAMES = """
+tex-math alternatives-graphic graphic media object-id label permissions attrib alt-text long-desc sec-meta
+processing-meta supplementary-material
+"""
+_SKIPPED = frozenset(_SKIPPED_NAMES.split())
+_BLOCK_NAMES = """
+list list-item def-list def-item def term disp-quote boxed-text disp-formula-group statement speech verse-group
+fig-group table-wrap-group app app-group ack sec abstract glossary notes bio body back sub-article response floats-group
+alternatives fn-group table-wrap-foot array supplement answer question question-wrap p fig table-wrap table fn
+ref-list title disp-formula preformat code
+"""
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_SEPARATE = frozenset(  # words in a line
+    ["p", "title", "break", "mixed-citation", "name", "person-group", "article-title", "source"]
 )
-_CONTAINERS = frozenset(
-    [
-        *("list", "list-item", "def-list", "def-item", "def", "term", "disp-quote", "boxed-text", "disp-formula-group"),
-        *("statement", "speech", "verse-group", "fig-group", "table-wrap-group", "app", "app-group", "ack", "sec"),
-        *(
-            "abstract",
-            "glossary",
-            "notes",
-            "bio",
-            "body",
-            "back",
-            "sub-article",
-            "response",
-            "floats-group",
-            "alternatives",
-        ),
-        *("fn-group", "table-wrap-foot", "array", "supplement", "answer", "question", "question-wrap"),
-    ]
-)
-_BLOCKS = _CONTAINERS | {
-    "p",
-    "fig",
-    "table-wrap",
-    "table",
-    "fn",
-    "ref-list",
-    "title",
-    "disp-formula",
-    "preformat",
-    "code",
-}
 
 
 def looks_like_jats(path: Path) -> bool:
@@ -70,22 +48,18 @@ def read_jats(path: Path) -> Draft:
         article = root if root.tag == "article" else next(root.iter("article"), None)
         if article is None:
             raise ReadError(path, "is XML, but not an article in JATS", "Convert it to HTML or plain text.")
-        return _draft(article)
-
-
-def _draft(article: Element) -> Draft:
-    meta = article.find("front/article-meta")
-    draft = Draft()
-    reader = _Reader(draft)
-    if meta is not None:
-        draft.title = _inline(meta.find("title-group/article-title"))
-        draft.metadata = _metadata(article, meta)
-        for abstract in meta.findall("abstract"):
-            reader.section(abstract, 1, "Abstract")
-    for part in ("body", "back", "floats-group", "sub-article", "response"):
-        for found in article.findall(part):
-            reader.blocks(found, 0)
-    return draft
+        meta = article.find("front/article-meta")
+        draft = Draft()
+        reader = _Reader(draft)
+        if meta is not None:
+            draft.title = _inline(meta.find("title-group/article-title"))
+            draft.metadata = _metadata(article, meta)
+            for abstract in meta.findall("abstract"):
+                reader.section(abstract, 1, "Abstract")
+        for part in ("body", "back", "floats-group", "sub-article", "response"):
+            for found in article.findall(part):
+                reader.blocks(found, 0)
+        return draft
 
 
 def _metadata(article: Element, meta: Element) -> dict[str, Any]:
@@ -96,20 +70,18 @@ def _metadata(article: Element, meta: Element) -> dict[str, Any]:
     title = None if journal is None else next(journal.iter("journal-title"), None)
     keywords = [_inline(keyword) for keyword in meta.findall("kwd-group/kwd")]
     facts = {"journal": _inline(title), "volume": meta.findtext("volume") or "", "keywords": "; ".join(keywords)}
-    return bibliography(_authors(meta), years, dois, **facts)
-
-
-def _authors(meta: Element) -> Iterator[str]:
+    authors: list[str] = []
     for person in meta.iter("contrib"):
         if person.get("contrib-type", "author") != "author":
             continue
         name = next(person.iter("name"), None)
         if name is not None:
             parts = (" ".join((name.findtext(tag) or "").split()) for tag in ("surname", "given-names"))
-            yield ", ".join(part for part in parts if part)
+            authors.append(", ".join(part for part in parts if part))
         else:
-            found = next((person.find(tag) for tag in ("string-name", "collab") if person.find(tag) is not None), None)
-            yield _inline(found)
+            other = person.find("string-name")
+            authors.append(_inline(person.find("collab") if other is None else other))
+    return bibliography(authors, years, dois, **facts)
 
 
 class _Reader:
@@ -148,8 +120,12 @@ class _Reader:
         tag = element.tag
         if tag in {"sec", "app", "ack", "sub-article", "response", "notes", "glossary", "bio"}:
             self.section(element, level + 1, "Acknowledgements" if tag == "ack" else "")
-        elif tag in {"fig", "table-wrap"}:
-            self._figure(element, level)
+        elif tag in {"fig", "table-wrap"}:  # caption, table and notes
+            label, caption = " ".join((element.findtext("label") or "").split()), element.find("caption")
+            texts = [_inline(part) for part in ([] if caption is None else caption) if part.tag in {"title", "p"}]
+            words = " ".join(text for text in texts if text) or _inline(caption)
+            self._draft.paragraph(f"{label.rstrip('.:')}. {words}" if label and words else words, "caption")
+            self.blocks(element, level, skipped=caption)
         elif tag == "table":
             rows = ([_inline(cell) for cell in row if cell.tag in {"td", "th"}] for row in _rows(element))
             self._draft.paragraph(table_text(rows), "table")
@@ -162,20 +138,17 @@ class _Reader:
         else:
             self.blocks(element, level, kind)
 
-    def _figure(self, element: Element, level: int) -> None:
-        """Caption, table and notes of a figure or table."""
-        label, caption = " ".join((element.findtext("label") or "").split()), element.find("caption")
-        texts = [_inline(part) for part in ([] if caption is None else caption) if part.tag in {"title", "p"}]
-        words = " ".join(text for text in texts if text) or _inline(caption)
-        self._draft.paragraph(f"{label.rstrip('.:')}. {words}" if label and words else words, "caption")
-        self.blocks(element, level, skipped=caption)
-
     def _references(self, element: Element, level: int) -> None:
         self._draft.heading(_inline(element.find("title")) or "References", level + 1)
         for child in element:
             if child.tag == "ref":
-                parts = [part for part in child if part.tag != "label"]
-                self._draft.paragraph(" ".join(_citation(part) for part in parts), "reference")
+                texts = []
+                for part in child:
+                    if part.tag in {"element-citation", "nlm-citation"}:  # given in fields, without punctuation
+                        texts.append(" ".join(word for text in part.itertext() for word in text.split()))
+                    elif part.tag != "label":
+                        texts.append(_inline(part))
+                self._draft.paragraph(" ".join(texts), "reference")
             elif child.tag == "ref-list":
                 self._references(child, level + 1)
 
@@ -189,13 +162,6 @@ def _rows(table: Element) -> Iterator[Element]:
             yield from child.findall("tr")
 
 
-def _citation(element: Element) -> str:
-    """A reference; one that is given in fields has no punctuation of its own."""
-    if element.tag in {"element-citation", "nlm-citation"}:
-        return " ".join(word for text in element.itertext() for word in text.split())
-    return _inline(element)
-
-
 def _inline(element: Element | None, strip: bool = True) -> str:
     """The words of an element, without labels and formulas in TeX."""
     text = "" if element is None else "".join(_words(element))
@@ -206,16 +172,7 @@ def _words(element: Element) -> Iterator[str]:
     yield element.text or ""
     for child in element:
         if child.tag not in _SKIPPED:
-            if child.tag in {
-                "p",
-                "title",
-                "break",
-                "mixed-citation",
-                "name",
-                "person-group",
-                "article-title",
-                "source",
-            }:
+            if child.tag in _SEPARATE:
                 yield " "
             yield from _words(child)
         yield child.tail or ""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -71,7 +71,16 @@ def relayed(seconds: float = 0.5) -> Iterator[Path]:
     """A file in which another process says how many pages it has read (`relaying`); this one's watchers are told."""
     with TemporaryDirectory(prefix="longmatch-pages-") as folder:
         file, ended = Path(folder) / "pages", Event()
-        relay = Thread(target=_relay, args=(file, ended, seconds), daemon=True)
+
+        def tell() -> None:
+            known = ""
+            while not ended.wait(seconds):
+                said = file.read_text() if file.exists() else ""
+                if said != known and said.endswith("\n"):  # else it is being written
+                    known = said
+                    report_page(*map(int, said.split()))
+
+        relay = Thread(target=tell, daemon=True)
         relay.start()
         try:
             yield file
@@ -80,23 +89,16 @@ def relayed(seconds: float = 0.5) -> Iterator[Path]:
             relay.join()
 
 
-def _relay(file: Path, ended: Event, seconds: float) -> None:
-    known = ""
-    while not ended.wait(seconds):
-        said = file.read_text() if file.exists() else ""
-        if said != known and said.endswith("\n"):  # else it is being written
-            known = said
-            report_page(*map(int, said.split()))
-
-
-def relaying(file: Path) -> AbstractContextManager[None]:
+@contextmanager
+def relaying(file: Path) -> Iterator[None]:
     """Write the pages that are read in this block to a file, for the process that waits for them."""
 
     def on_page(done: int, total: int) -> None:
         with suppress(OSError):  # nobody waits any more
             file.write_text(f"{done} {total}\n")
 
-    return watching(on_page)
+    with watching(on_page):
+        yield
 
 
 def confidence_of(lines: Sequence[OcrLine]) -> float:
@@ -113,8 +115,15 @@ def recognise(pixels: Pixels) -> list[OcrLine]:
         found = max(turned, key=lambda each: float(np.mean(each.scores or [0.0])))
     if not found.texts:
         return []
-    strokes = _strokes(found)
-    corners = _straightened(found.corners)
+    shades = found.pixels.mean(axis=2)
+    dark = shades < _DARK * np.percentile(shades, 80)  # most of a page is paper
+    strokes = [_stroke(dark, corners) for corners in found.corners]
+    # The corners turned back by the angle of the lines, the longer of which count more
+    along = found.corners[:, 1] - found.corners[:, 0]
+    angle = weighted_median(np.arctan2(along[:, 1], along[:, 0]), _lengths(found.corners, 1))
+    cosine, sine = np.cos(angle), np.sin(angle)
+    centre = found.corners.reshape(-1, 2).mean(axis=0)
+    corners = (found.corners - centre) @ np.array([[cosine, -sine], [sine, cosine]]) + centre
     left, right = corners[:, (0, 3), 0].mean(axis=1), corners[:, (1, 2), 0].mean(axis=1)
     top, bottom = corners[:, (0, 1), 1].mean(axis=1), corners[:, (2, 3), 1].mean(axis=1)
     edges = (left.tolist(), right.tolist(), top.tolist(), bottom.tolist())
@@ -140,18 +149,13 @@ def _recognise(pixels: Pixels) -> _Recognised:
     return _Recognised(pixels, found.txts, corners, [float(score) for score in found.scores])
 
 
-def _strokes(found: _Recognised) -> list[float]:
-    """The mean length of the dark stretches in each line's box, from left to right."""
-    shades = found.pixels.mean(axis=2)
-    dark = shades < _DARK * np.percentile(shades, 80)  # most of a page is paper
-    strokes = []
-    for corners in found.corners:
-        left, top = np.floor(corners.min(axis=0)).astype(int).clip(min=0)
-        right, bottom = np.ceil(corners.max(axis=0)).astype(int)
-        box = dark[top:bottom, left:right]
-        changes = int((box[:, 1:] != box[:, :-1]).sum())
-        strokes.append(2 * int(box.sum()) / changes if changes else 0.0)
-    return strokes
+def _stroke(dark: npt.NDArray[np.bool_], corners: Corners) -> float:
+    """The mean length of the dark stretches in a line's box, from left to right."""
+    left, top = np.floor(corners.min(axis=0)).astype(int).clip(min=0)
+    right, bottom = np.ceil(corners.max(axis=0)).astype(int)
+    box = dark[top:bottom, left:right]
+    changes = int((box[:, 1:] != box[:, :-1]).sum())
+    return 2 * int(box.sum()) / changes if changes else 0.0
 
 
 def _lengths(corners: Corners, corner: int) -> npt.NDArray[np.float64]:
@@ -159,16 +163,11 @@ def _lengths(corners: Corners, corner: int) -> npt.NDArray[np.float64]:
     return np.asarray(np.linalg.norm(corners[:, corner] - corners[:, 0], axis=1))
 
 
-def _straightened(corners: Corners) -> Corners:
-    """The corners turned back by the angle of the lines, the longer of which count more."""
-    along = corners[:, 1] - corners[:, 0]
-    widths = _lengths(corners, 1)
-    angles = np.arctan2(along[:, 1], along[:, 0])
-    order = np.argsort(angles)
-    middle = order[np.searchsorted(np.cumsum(widths[order]), widths.sum() / 2)]
-    cosine, sine = np.cos(angles[middle]), np.sin(angles[middle])
-    centre = corners.reshape(-1, 2).mean(axis=0)
-    return np.asarray((corners - centre) @ np.array([[cosine, -sine], [sine, cosine]]) + centre)
+def weighted_median(values: npt.ArrayLike, weights: npt.ArrayLike) -> float:
+    """The value at which half of the weights are reached."""
+    values, weights = np.asarray(values), np.asarray(weights)
+    order = np.argsort(values)
+    return float(values[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)])
 
 
 @cache

@@ -3,30 +3,30 @@
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from longmatch.documents.archive import Archive, file_errors
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import bibliography
 from longmatch.documents.styled import (
-    Role,
     StyledBlock,
     draft_styled,
     heading_level,
+    inherited,
     line_emphasis,
+    note_block,
     role_by_style,
     styled_table,
 )
 from longmatch.errors import ReadError
 
-_SKIPPED = frozenset(
-    [
-        *("tracked-changes", "annotation", "ruby-text", "forms", "event-listeners", "note-citation", "bookmark"),
-        *("table-of-content", "illustration-index", "table-index", "alphabetical-index", "user-index", "object-index"),
-        *("sequence-decls", "variable-decls", "user-field-decls", "bibliography-source"),
-    ]
-)
+_SKIPPED_NAMES = """
+tracked-changes annotation ruby-text forms event-listeners note-citation bookmark table-of-content
+illustration-index table-index alphabetical-index user-index object-index sequence-decls variable-decls user-field-decls
+bibliography-source
+"""
+_SKIPPED = frozenset(_SKIPPED_NAMES.split())
 _INLINE = frozenset({"p", "h", "span", "a"})
 _CAPTIONS = frozenset({"caption", "illustration", "figure", "table", "drawing"})  # styles of captions
 _MOST_SPACES = 100  # that one element may stand for
@@ -45,73 +45,37 @@ def read_odt(path: Path) -> Draft:
         text = body.find("text")
         if text is None:
             raise ReadError(path, "is an OpenDocument file, but not a text", "Export it as PDF.")
-        styles = _Styles(content, archive.xml("styles.xml"))
-        meta = archive.xml("meta.xml")
-        draft = draft_styled(list(_Reader(styles).blocks(text)), _property(meta, "title"))
-        draft.metadata = _metadata(meta)
+        meta, styles = archive.xml("meta.xml"), archive.xml("styles.xml")
+        facts: dict[str, str] = {}
+        for element in () if meta is None else meta.iter():
+            facts.setdefault(element.tag, " ".join((element.text or "").split()))
+        draft = draft_styled(list(_Reader(content, styles).blocks(text)), facts.get("title", ""))
+        defined = [element.text or "" for element in ([] if meta is None else meta.iter("user-defined"))]
+        draft.metadata = bibliography(
+            [facts.get("initial-creator") or facts.get("creator", "")],
+            [facts.get("creation-date", ""), facts.get("date", "")],
+            [*defined, facts.get("description", ""), facts.get("subject", "")],
+            keywords=facts.get("keyword", ""),
+        )
         return draft
 
 
-def _property(meta: Element | None, tag: str) -> str:
-    found = None if meta is None else next(meta.iter(tag), None)
-    return "" if found is None else " ".join((found.text or "").split())
+class _Style(NamedTuple):
+    """A paragraph or character style, resolved through the styles it is based on."""
 
-
-def _metadata(meta: Element | None) -> dict[str, Any]:
-    author, keywords = (_property(meta, tag) for tag in ("initial-creator", "keyword"))
-    defined = [element.text or "" for element in ([] if meta is None else meta.iter("user-defined"))]
-    return bibliography(
-        [author or _property(meta, "creator")],
-        [_property(meta, "creation-date"), _property(meta, "date")],
-        [*defined, _property(meta, "description"), _property(meta, "subject")],
-        keywords=keywords,
-    )
-
-
-class _Styles:
-    """Paragraph and character styles, resolved through the styles they are based on."""
-
-    def __init__(self, *roots: Element | None) -> None:
-        self._styles = {
-            style.get("name", ""): style for root in roots if root is not None for style in root.iter("style")
-        }
-        self._chain = cache(self._resolved)
-
-    def names(self, name: str) -> frozenset[str]:
-        """The lower-case names of a style and of the styles it is based on."""
-        chain = self._chain(name)
-        shown = [style.get("display-name", "") or style.get("name", "") for style in chain]
-        last = chain[-1].get("parent-style-name", "") if chain else name  # one that every office suite has
-        return frozenset(name.replace("_20_", " ").lower() for name in (*shown, last) if name)
-
-    def level(self, name: str) -> int:
-        """The outline level of a style, 0 for none."""
-        stated = (style.get("default-outline-level", "") for style in self._chain(name))
-        level = next((int(text) for text in stated if text.isdecimal()), 0)
-        return level or max(map(heading_level, self.names(name)), default=0)
-
-    def is_bold(self, name: str) -> bool:
-        """Whether a style sets bold type."""
-        for style in self._chain(name):
-            properties = style.find("text-properties")
-            weight = "" if properties is None else properties.get("font-weight", "")
-            if weight:
-                return weight in {"bold", "700", "800", "900"}
-        return False
-
-    def _resolved(self, name: str) -> list[Element]:
-        chain: list[Element] = []
-        while name in self._styles and len(chain) < 20:  # a style may be based on itself
-            chain.append(self._styles[name])
-            name = chain[-1].get("parent-style-name", "")
-        return chain
+    names: frozenset[str]  # its own and theirs, in lower case
+    level: int  # in the outline, 0 for none
+    is_bold: bool
 
 
 class _Reader:
     """Walks the body block by block."""
 
-    def __init__(self, styles: _Styles) -> None:
-        self._styles = styles
+    def __init__(self, *roots: Element | None) -> None:
+        self._styles = {
+            style.get("name", ""): style for root in roots if root is not None for style in root.iter("style")
+        }
+        self._style = cache(self._resolved)
 
     def blocks(self, parent: Element) -> Iterator[StyledBlock]:
         """The blocks of a body, a cell, a list or a text box, in order."""
@@ -130,29 +94,38 @@ class _Reader:
         notes: list[Element] = []
         text = "".join(_text(paragraph, boxes, notes)).strip()
         if text:
-            role, level = self._role(paragraph)
+            names, level, _ = self._style(paragraph.get("style-name", ""))
+            if paragraph.tag == "h":
+                stated = paragraph.get("outline-level", "1")
+                level = int(stated) if stated.isdecimal() and len(stated) < 3 else 1
+            role, level = role_by_style(names, level)
+            if paragraph.tag == "p" and "text body" not in names and names & _CAPTIONS:
+                role, level = "caption", 1
             emphasis = line_emphasis(text, self._is_bold(paragraph)) if role == "text" else ""
-            yield StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level, emphasis)
+            yield StyledBlock(text, role, level, emphasis)
         for note in notes:
-            yield StyledBlock(" ".join(" ".join(block.text.split()) for block in self.blocks(note)), "footnote")
+            yield note_block(self.blocks(note))
         for box in boxes:
             yield from self.blocks(box)
 
-    def _role(self, paragraph: Element) -> tuple[Role, int]:
-        style = paragraph.get("style-name", "")
-        names = self._styles.names(style)
-        if paragraph.tag == "h":
-            level = paragraph.get("outline-level", "1")
-            return role_by_style(names, int(level) if level.isdecimal() and len(level) < 3 else 1)
-        if "text body" not in names and names & _CAPTIONS:
-            return "caption", 1
-        return role_by_style(names, self._styles.level(style))
+    def _resolved(self, name: str) -> _Style:
+        chain = inherited(self._styles, name, lambda style: style.get("parent-style-name", ""))
+        shown = [style.get("display-name", "") or style.get("name", "") for style in chain]
+        last = chain[-1].get("parent-style-name", "") if chain else name  # one that every office suite has
+        names = frozenset(name.replace("_20_", " ").lower() for name in (*shown, last) if name)
+        stated = (style.get("default-outline-level", "") for style in chain)
+        level = next((int(text) for text in stated if text.isdecimal()), 0)
+        properties = (found for style in chain for found in style.findall("text-properties"))
+        weight = next(filter(None, (found.get("font-weight", "") for found in properties)), "")
+        level = level or max(map(heading_level, names), default=0)
+        return _Style(names, level, is_bold=weight in {"bold", "700", "800", "900"})
 
     def _is_bold(self, paragraph: Element) -> bool:
-        if (paragraph.text or "").strip() or any((child.tail or "").strip() for child in paragraph):
-            return self._styles.is_bold(paragraph.get("style-name", ""))
-        spans = [span for span in paragraph.iter("span") if "".join(span.itertext()).strip()]
-        return bool(spans) and all(self._styles.is_bold(span.get("style-name", "")) for span in spans)
+        """Whether all of a paragraph is in bold type."""
+        elements = [paragraph]
+        if not (paragraph.text or "").strip() and not any((child.tail or "").strip() for child in paragraph):
+            elements = [span for span in paragraph.iter("span") if "".join(span.itertext()).strip()]
+        return bool(elements) and all(self._style(element.get("style-name", "")).is_bold for element in elements)
 
 
 def _rows(table: Element) -> Iterator[list[Element]]:

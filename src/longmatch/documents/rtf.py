@@ -8,12 +8,14 @@ from longmatch.documents.archive import TooDeep, file_errors
 from longmatch.documents.decoding import read_bytes
 from longmatch.documents.draft import Draft
 from longmatch.documents.metadata import bibliography
-from longmatch.documents.rtf_tokens import FONT_CODE_PAGES, Token, document_code_page, tokens
+from longmatch.documents.rtf_tokens import FONT_CODE_PAGES, document_code_page, tokens
 from longmatch.documents.styled import (
     StyledBlock,
     draft_styled,
     heading_level,
+    inherited,
     line_emphasis,
+    note_block,
     role_by_style,
     styled_table,
 )
@@ -22,43 +24,17 @@ from longmatch.errors import ReadError
 _MAGIC = b"{\\rtf"
 _DEEPEST = 1_000  # groups inside each other
 _LONGEST_NAME = 200  # characters, of a style
-_CHARACTERS = {
-    "tab": "\t",
-    "line": "\n",
-    "emdash": "—",
-    "endash": "–",
-    "lquote": "‘",
-    "rquote": "’",
-    "ldblquote": "“",
-    "rdblquote": "”",
-    "bullet": "•",
-    "emspace": " ",
-    "enspace": " ",
-    "qmspace": " ",
-    "nestcell": " ",
-    "nestrow": " ",
-}
+_CHARACTERS = {"tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "bullet": "•"}
+_CHARACTERS |= {"lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”"}
+_CHARACTERS |= dict.fromkeys(("emspace", "enspace", "qmspace", "nestcell", "nestrow"), " ")
 _SYMBOLS = {b"~": "\u00a0", b"_": "-"}
 _ESCAPED = frozenset({b"{", b"}", b"\\"})  # bytes of text
-_SKIPPED = frozenset(  # destinations that hold no text of the document
-    [
-        *("colortbl", "pict", "object", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr"),
-        *("footerf", "xe", "tc", "rxe", "txe", "listtext", "pntext", "nonshppict", "filetbl", "revtbl", "fldinst"),
-        *(
-            "ftnsep",
-            "ftnsepc",
-            "ftncn",
-            "aftnsep",
-            "aftnsepc",
-            "aftncn",
-            "bkmkstart",
-            "bkmkend",
-            "upr",
-            "template",
-            "shprslt",
-        ),
-    ]
-)
+_SKIPPED_NAMES = """
+colortbl pict object header headerl headerr headerf footer footerl footerr footerf xe tc rxe txe listtext pntext
+nonshppict filetbl revtbl fldinst ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn bkmkstart bkmkend upr template
+shprslt shpinst
+"""
+_SKIPPED = frozenset(_SKIPPED_NAMES.split())  # hold no text of the document; of a shape, that has its own
 _PROPERTIES = frozenset({"title", "author", "keywords", "doccomm", "subject"})
 _STARRED = frozenset({"shptxt", "ud", "shpinst"})  # read although marked as to be ignored by old readers
 
@@ -108,9 +84,7 @@ def read_rtf(path: Path) -> Draft:
         raise ReadError(path, "is not an RTF file", "Give it the right file extension, or save it again.")
     with file_errors(path, "is damaged"):
         reader = _Reader()
-        for token in tokens(data):
-            reader.take(token)
-        blocks = reader.finish()
+        blocks = reader.read(data)
     draft = draft_styled(blocks, reader.property("title"))
     if reader.is_cut:
         draft.remarks.append(f"{path}: its end is missing, and what is there was read. Get a fresh copy.")
@@ -124,7 +98,7 @@ def read_rtf(path: Path) -> Draft:
 
 
 class _Reader:
-    """Takes token by token."""
+    """What is known at a place in the file."""
 
     def __init__(self) -> None:
         self._body = _Flow()
@@ -148,23 +122,26 @@ class _Reader:
         """A document property."""
         return " ".join("".join(self._properties.get(name, ())).split())
 
-    def take(self, token: Token) -> None:
-        """Read one token."""
-        if token.kind == "open":
-            self._flush()
-            self._open()
-        elif token.kind == "close":
-            self._flush()
-            self._close()
-        elif token.kind == "word":
-            self._word(token.text.decode("ascii"), token.number)
-        elif token.kind == "symbol":
-            self._symbol(token.text)
-        else:
-            self._characters(token.text)
-
-    def finish(self) -> list[StyledBlock]:
-        """The blocks, once all is read."""
+    def read(self, data: bytes) -> list[StyledBlock]:
+        """The blocks of a file."""
+        for token in tokens(data):
+            if token.kind == "open":
+                self._flush()
+                if len(self._stack) >= _DEEPEST:
+                    raise TooDeep(f"more than {_DEEPEST} groups inside each other")
+                self._stack.append(self._state)
+                self._state = copy(self._state)
+                self._to_skip, self._is_starred = 0, False
+            elif token.kind == "close":
+                self._flush()
+                if self._stack:
+                    self._close()
+            elif token.kind == "word":
+                self._word(token.text.decode("ascii"), token.number)
+            elif token.kind == "symbol":
+                self._symbol(token.text)
+            else:
+                self._characters(token.text)
         self._flush()
         self.is_cut = bool(self._stack)
         while self._stack:
@@ -173,31 +150,17 @@ class _Reader:
         self._end_table(self._body)
         return self._body.blocks
 
-    def _open(self) -> None:
-        if len(self._stack) >= _DEEPEST:
-            raise TooDeep(f"more than {_DEEPEST} groups inside each other")
-        self._stack.append(self._state)
-        self._state = copy(self._state)
-        self._to_skip = 0
-        self._is_starred = False
-
     def _close(self) -> None:
-        if not self._stack:
-            return
+        """A group is over; a footnote or a text box follows the paragraph it stands in."""
         ended, self._state = self._state, self._stack.pop()
-        self._to_skip = 0
-        self._is_starred = False
-        if ended.flow is not self._state.flow:
-            self._end_flow(ended)
-
-    def _end_flow(self, ended: _State) -> None:
-        """A footnote or a text box is over: it follows the paragraph it stands in."""
-        flow = ended.flow
+        self._to_skip, self._is_starred = 0, False
+        flow, outer = ended.flow, self._state.flow
+        if flow is outer:
+            return
         self._end_paragraph(flow, ended)
         self._end_table(flow)
-        outer = self._state.flow
         if ended.destination == "footnote":
-            outer.after.append(StyledBlock(" ".join(" ".join(block.text.split()) for block in flow.blocks), "footnote"))
+            outer.after.append(note_block(flow.blocks))
         else:
             outer.after += flow.blocks
 
@@ -239,8 +202,14 @@ class _Reader:
         destination = state.destination
         if destination in _PROPERTIES:
             self._properties.setdefault(destination, []).append(text)
-        elif destination == "stylesheet":
-            self._define_style(text)
+        elif destination == "stylesheet":  # a style ends with its name and a semicolon
+            if len(self._style.name) <= _LONGEST_NAME:
+                self._style.name += text
+            if ";" in text:
+                self._style.name = self._style.name.partition(";")[0].strip().lower()
+                if self._style_number is not None:
+                    self._styles[self._style_number] = self._style
+                self._style, self._style_number = _Style(), 0
         elif destination in {"text", "footnote"} and not state.is_hidden:
             flow = state.flow
             flow.words.append(text)
@@ -265,15 +234,30 @@ class _Reader:
             return
         if word in _CHARACTERS:
             self._text(_CHARACTERS[word])
-        elif state.destination == "stylesheet":
-            self._style_word(word, number)
-        elif state.destination == "fonttbl":
-            self._font_word(word, number)
+        elif state.destination in {"stylesheet", "fonttbl"}:
+            self._define(word, number)
         elif state.destination == "creatim":
             self.year = number if word == "yr" else self.year
         else:
             self._format(word, number)
-            self._structure(word)
+
+    def _define(self, word: str, number: int | None) -> None:
+        """Words in the tables of styles and of fonts."""
+        if self._state.destination == "fonttbl":
+            if word == "f":
+                self._font = number or 0
+            elif word == "fcharset":
+                self._fonts[self._font] = FONT_CODE_PAGES.get(number or 0, "")
+            elif word == "cpg":
+                self._fonts[self._font] = document_code_page("ansicpg", number)
+        elif word == "s":
+            self._style_number = number or 0
+        elif word in {"cs", "ds", "ts"}:  # styles of characters, sections and tables
+            self._style_number = None
+        elif word == "sbasedon":
+            self._style.parent = number
+        elif word == "outlinelevel":
+            self._style.level = _outline_level(number)
 
     def _enter(self, word: str, starred: bool) -> bool:
         """Begin a destination, if the word names one."""
@@ -289,14 +273,12 @@ class _Reader:
             state.destination = "info"
         elif word in _SKIPPED or (starred and word not in _STARRED):
             state.destination = "skip"
-        elif word == "shpinst":
-            state.destination = "skip"  # shape properties; its text has a destination of its own
         else:
             return False
         return True
 
     def _format(self, word: str, number: int | None) -> None:
-        """What text and paragraphs look like."""
+        """What text and paragraphs look like, and where paragraphs, cells and rows end."""
         state = self._state
         is_on = number != 0
         if word == "b":
@@ -313,7 +295,7 @@ class _Reader:
         elif word == "s":
             state.style = number or 0
         elif word == "outlinelevel":
-            state.level = (number or 0) + 1 if 0 <= (number or 0) < 9 else 0
+            state.level = _outline_level(number)
         elif word == "intbl":
             state.in_table = True
         elif word == "uc":
@@ -322,32 +304,29 @@ class _Reader:
             state.code_page = self._fonts.get(number or 0, "")
         elif code_page := document_code_page(word, number):
             self._code_page = code_page
-
-    def _structure(self, word: str) -> None:
-        """Ends of paragraphs, cells and rows."""
-        state = self._state
-        flow = state.flow
-        if word in {"par", "sect", "page"}:
-            self._end_paragraph(flow)
+        elif word in {"par", "sect", "page"}:
+            self._end_paragraph(state.flow)
         elif word == "cell":
             state.in_table = True
-            self._end_paragraph(flow)
-            flow.row.append(flow.cell)
-            flow.cell = []
-        elif word == "row" and flow.row:
-            flow.rows.append(flow.row)
-            flow.row = []
+            self._end_paragraph(state.flow)
+            state.flow.row.append(state.flow.cell)
+            state.flow.cell = []
+        elif word == "row" and state.flow.row:
+            state.flow.rows.append(state.flow.row)
+            state.flow.row = []
 
     def _end_paragraph(self, flow: _Flow, state: _State | None = None) -> None:
         state = state or self._state
-        text = _joined(flow.words).strip()
+        # Characters beyond the first plane come as two halves each
+        text = "".join(flow.words).encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()
         found: list[StyledBlock] = []
         if text:
-            names, level = self._resolve(state.style)
-            level = level if state.level is None else state.level
-            role, level = role_by_style(names, level)
+            styles = inherited(self._styles, state.style, lambda style: style.parent)
+            level = next(filter(None, (style.level or heading_level(style.name) for style in styles)), 0)
+            names = frozenset(style.name for style in styles)
+            role, level = role_by_style(names, level if state.level is None else state.level)
             emphasis = line_emphasis(text, is_bold=flow.bold > 0 and not flow.plain) if role == "text" else ""
-            found.append(StyledBlock(" ".join(text.split()) if role == "heading" else text, role, level, emphasis))
+            found.append(StyledBlock(text, role, level, emphasis))
         found += flow.after
         flow.words, flow.after, flow.bold, flow.plain = [], [], 0, 0
         if state.in_table:
@@ -365,46 +344,6 @@ class _Reader:
         flow.blocks += styled_table(flow.rows)
         flow.cell, flow.row, flow.rows = [], [], []
 
-    def _font_word(self, word: str, number: int | None) -> None:
-        if word == "f":
-            self._font = number or 0
-        elif word == "fcharset":
-            self._fonts[self._font] = FONT_CODE_PAGES.get(number or 0, "")
-        elif word == "cpg":
-            self._fonts[self._font] = document_code_page("ansicpg", number)
 
-    def _style_word(self, word: str, number: int | None) -> None:
-        if word == "s":
-            self._style_number = number or 0
-        elif word in {"cs", "ds", "ts"}:  # styles of characters, sections and tables
-            self._style_number = None
-        elif word == "sbasedon":
-            self._style.parent = number
-        elif word == "outlinelevel":
-            self._style.level = (number or 0) + 1 if 0 <= (number or 0) < 9 else 0
-
-    def _define_style(self, text: str) -> None:
-        """A style ends with its name and a semicolon."""
-        if len(self._style.name) <= _LONGEST_NAME:
-            self._style.name += text
-        if ";" in text:
-            self._style.name = self._style.name.partition(";")[0].strip().lower()
-            if self._style_number is not None:
-                self._styles[self._style_number] = self._style
-            self._style, self._style_number = _Style(), 0
-
-    def _resolve(self, number: int) -> tuple[frozenset[str], int]:
-        """The names of a style and of those it is based on, and its heading level."""
-        names: list[str] = []
-        level, current = 0, self._styles.get(number)
-        while current is not None and len(names) < 20:  # a style may be based on itself
-            names.append(current.name)
-            level = level or current.level or heading_level(current.name)
-            current = None if current.parent is None else self._styles.get(current.parent)
-        return frozenset(names), level
-
-
-def _joined(words: list[str]) -> str:
-    """Text whose characters beyond the first plane come as two halves each."""
-    text = "".join(words)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _outline_level(number: int | None) -> int:
+    return (number or 0) + 1 if 0 <= (number or 0) < 9 else 0

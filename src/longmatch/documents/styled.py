@@ -1,10 +1,10 @@
 """Text whose paragraphs have roles by their styles, as word processors write it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Literal
+from itertools import pairwise
+from typing import Literal, TypeVar
 
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
@@ -23,6 +23,8 @@ _HEADING_NAME = re.compile(
 _SENTENCE_END = re.compile(r"[.!?:;,…。！？：；，]$")
 _LONGEST_LINE = 80  # characters of a line that may be a heading though its style says nothing
 
+K = TypeVar("K")
+S = TypeVar("S")
 Role = Kind | Literal["heading", "title", "skip"]
 Emphasis = Literal["bold", "italic", "wording", ""]
 
@@ -35,6 +37,10 @@ class StyledBlock:
     role: Role
     level: int = 1
     emphasis: Emphasis = ""  # what makes a line of text look like a heading: bold or large type, italics, its wording
+
+    def __post_init__(self) -> None:
+        if self.role == "heading":
+            self.text = " ".join(self.text.split())
 
 
 def heading_level(style: str) -> int:
@@ -82,6 +88,20 @@ def line_emphasis(text: str, is_bold: bool, is_italic: bool = False) -> Emphasis
     return "wording" if numbered_level(text) or is_capitals(text) else ""
 
 
+def inherited(styles: Mapping[K, S], key: K | None, parent: Callable[[S], K | None]) -> list[S]:
+    """A style, the style it is based on, and so on."""
+    chain: list[S] = []
+    while key is not None and key in styles and len(chain) < 20:  # a style may be based on itself
+        chain.append(styles[key])
+        key = parent(chain[-1])
+    return chain
+
+
+def note_block(blocks: Iterable[StyledBlock]) -> StyledBlock:
+    """A footnote as one block."""
+    return StyledBlock(" ".join(" ".join(block.text.split()) for block in blocks), "footnote")
+
+
 def styled_table(rows: Sequence[Sequence[Sequence[StyledBlock]]]) -> list[StyledBlock]:
     """A table of cells with their blocks as one block; or the blocks themselves if it is only page layout."""
     blocks = [block for row in rows for cell in row for block in cell]
@@ -121,11 +141,13 @@ def _unstyled_headings(blocks: list[StyledBlock]) -> set[int]:
     """
     if any(block.role == "heading" for block in blocks):
         return set()
-    above_text = [
-        place
-        for place, (block, following) in enumerate(zip_longest(blocks, blocks[1:]))
-        if _is_above_text(block, following) and not (place and _is_next_item(blocks[place - 1], block))
-    ]
+    above_text = []
+    for place, (block, following) in enumerate(pairwise(blocks)):
+        if following.role != "text" or (place and _is_next_item(blocks[place - 1], block)):
+            continue
+        # text is below it, or it has a number and a line of its own kind is
+        if not following.emphasis or (numbered_level(block.text) and not _is_next_item(block, following)):
+            above_text.append(place)
     found: list[int] = []
     for emphasis in ("bold", "italic", "wording"):
         if len(found) < 2:
@@ -133,15 +155,6 @@ def _unstyled_headings(blocks: list[StyledBlock]) -> set[int]:
     texts = [blocks[place].text for place in found]
     items = nested_items([item_number(text) if numbered_level(text) < 2 else None for text in texts])
     return {place for rank, place in enumerate(found) if rank not in items}
-
-
-def _is_above_text(block: StyledBlock, following: StyledBlock | None) -> bool:
-    """Whether a line has text below it, or has a number and a line of its own kind below it."""
-    if following is None or following.role != "text":
-        return False
-    if not following.emphasis:
-        return True
-    return numbered_level(block.text) > 0 and not _is_next_item(block, following)
 
 
 def _is_next_item(block: StyledBlock, following: StyledBlock) -> bool:

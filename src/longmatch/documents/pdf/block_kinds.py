@@ -1,17 +1,9 @@
 """Classify blocks: caption, table, contents, footnote, reference, code, or running text."""
 
 import re
-from itertools import pairwise, takewhile, zip_longest
+from itertools import groupby, pairwise, takewhile, zip_longest
 
-from longmatch.documents.pdf.blocks import (
-    LIST_ITEM,
-    Body,
-    LayoutBlock,
-    column_runs,
-    ends_sentence,
-    merged,
-    starts_caption,
-)
+from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, ends_sentence, merged, starts_caption
 from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.numbering import read_number
 
@@ -38,10 +30,17 @@ def mark_captions_and_tables(blocks: list[LayoutBlock], body: Body) -> list[Layo
             if entries and 2 * entries >= len(block.lines):
                 block.kind = "contents"
     _spread_contents(blocks)
-    _absorb_table_headers(blocks)
+    for ordered in (blocks[::-1], blocks):  # the header and stub lines of tables, which have no wide gaps themselves
+        for table, block in pairwise(ordered):
+            if table.kind == "table" and block.kind == "text" and _is_part_of_table(table, block):
+                block.kind = "table"
     _mark_figure_text(blocks, body)
     _mark_small_text_near_captions(blocks, body)
-    return merged(blocks, _is_same_table)
+
+    def same_table(last: LayoutBlock, block: LayoutBlock) -> bool:
+        return last.kind == block.kind and block.kind in ("table", "contents") and block.first.page == last.last.page
+
+    return merged(blocks, same_table)
 
 
 def _spread_contents(blocks: list[LayoutBlock]) -> None:
@@ -60,15 +59,6 @@ def _spread_contents(blocks: list[LayoutBlock]) -> None:
                 other.kind = "contents"
 
 
-def _absorb_table_headers(blocks: list[LayoutBlock]) -> None:
-    """Add to tables their header and stub lines, which are close to the rows but have no wide gaps themselves."""
-    for step in (1, -1):
-        ordered = blocks[::-step]
-        for table, block in pairwise(ordered):
-            if table.kind == "table" and block.kind == "text" and _is_part_of_table(table, block):
-                block.kind = "table"
-
-
 def _is_part_of_table(table: LayoutBlock, block: LayoutBlock) -> bool:
     if table.first.column != block.first.column or len(block.lines) > 3 or ends_sentence(block.raw):
         return False
@@ -85,14 +75,13 @@ def _mark_figure_text(blocks: list[LayoutBlock], body: Body) -> None:
     for block, after in zip_longest(blocks, blocks[1:]):
         if block.kind != "text" or block.first.page not in captioned or _is_above_text(block, after, body):
             continue
-        sizes = (abs(line.size - body.size) > 0.05 * body.size or line.font != body.font for line in block.lines)
-        other_style = all(sizes)
-        small = all(line.size < 0.93 * body.size for line in block.lines)
-        narrow = all(line.width < 0.6 * (line.right - line.left) for line in block.lines)
-        letters = sum(map(str.isalpha, block.raw))
-        numeric = letters < 0.4 * len(block.raw.replace(" ", "")) or not re.search(r"\w{3}", block.raw)
-        in_figure = narrow and (small or (other_style and numeric))
-        if in_figure and not ends_sentence(block.raw) and not block.first.marked:
+        text, lines = block.raw, block.lines
+        other_style = all(abs(x.size - body.size) > 0.05 * body.size or x.font != body.font for x in lines)
+        small = all(line.size < 0.93 * body.size for line in lines)
+        narrow = all(line.width < 0.6 * (line.right - line.left) for line in lines)
+        letters = sum(map(str.isalpha, text))
+        numeric = letters < 0.4 * len(text.replace(" ", "")) or not re.search(r"\w{3}", text)
+        if narrow and (small or (other_style and numeric)) and not ends_sentence(text) and not block.first.marked:
             block.kind = "table"
 
 
@@ -123,10 +112,6 @@ def _mark_small_text_near_captions(blocks: list[LayoutBlock], body: Body) -> Non
                 previous = other
 
 
-def _is_same_table(last: LayoutBlock, block: LayoutBlock) -> bool:
-    return block.kind == last.kind and block.kind in ("table", "contents") and block.first.page == last.last.page
-
-
 def mark_footnotes(blocks: list[LayoutBlock], body: Body) -> list[LayoutBlock]:
     """Mark small text at the foot of a column, from the first block with a footnote mark on; one block per note."""
     by_column: dict[int, list[LayoutBlock]] = {}
@@ -148,7 +133,12 @@ def mark_footnotes(blocks: list[LayoutBlock], body: Body) -> list[LayoutBlock]:
             if block.kind == "text" and (block.first.marked or _is_note(block)):
                 for note in foot:
                     note.kind = "footnote"
-    return merged(blocks, _continues_note)
+
+    def same_note(last: LayoutBlock, block: LayoutBlock) -> bool:  # lines set differently, such as web addresses
+        begins = block.first.marked or _is_note(block)
+        return block.kind == last.kind == "footnote" and not begins and block.first.column == last.first.column
+
+    return merged(blocks, same_note)
 
 
 def _is_note(block: LayoutBlock) -> bool:
@@ -157,22 +147,15 @@ def _is_note(block: LayoutBlock) -> bool:
     return bool(_NOTE.match(block.raw)) and len(block.raw) > 20 and letters > 0.55 * len(block.raw)
 
 
-def _continues_note(last: LayoutBlock, block: LayoutBlock) -> bool:
-    """Whether a block is part of a note whose lines are set differently, such as web addresses."""
-    begins = block.first.marked or _is_note(block)
-    return block.kind == last.kind == "footnote" and not begins and block.first.column == last.first.column
-
-
 def _has_text_below(block: LayoutBlock, blocks: list[LayoutBlock]) -> bool:
     """Whether running text follows below the block on its page; `blocks` are those of the page."""
     last = block.last
-    return any(
-        line.y > last.y and line.x0 < last.x1 and line.x1 > last.x0
-        for other in blocks
-        if (other.kind in ("heading", "caption") or (other.kind == "text" and len(other.lines) > 1))
-        and other.first.column != block.first.column
-        for line in (other.last,)
-    )
+    for other in blocks:
+        is_running = other.kind in ("heading", "caption") or (other.kind == "text" and len(other.lines) > 1)
+        below = other.last.y > last.y and other.last.x0 < last.x1 and other.last.x1 > last.x0
+        if is_running and below and other.first.column != block.first.column:
+            return True
+    return False
 
 
 def mark_references(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
@@ -181,35 +164,31 @@ def mark_references(blocks: list[LayoutBlock]) -> list[LayoutBlock]:
     The heading becomes part of the reference list and is not a section heading.
     """
     result: list[LayoutBlock] = []
-    listed: list[LayoutBlock] | None = None  # blocks of the current reference list
+    heading: LayoutBlock | None = None  # of the current reference list
+    listed: list[LayoutBlock] = []
     for block in blocks:
         if block.kind == "heading":
-            if listed:
-                result += _split_entries(listed)
+            result += [*_split_entries(listed), block]
             number = read_number(block.raw)
             text = block.raw[number.length if number else 0 :].strip()
-            result.append(block)
-            listed, heading = ([], block) if _REFERENCES_HEADING.fullmatch(text) else (None, block)
-        elif listed is not None and (
+            listed, heading = [], block if _REFERENCES_HEADING.fullmatch(text) else None
+        elif heading is not None and (
             block.kind in ("text", "table") or (block.kind == "footnote" and not block.first.marked)
         ):
-            if not listed:
-                heading.kind = "reference"
+            heading.kind = "reference"
             listed.append(block)
         else:
             result.append(block)
-    result += _split_entries(listed) if listed else []
-    if not any(block.kind == "reference" for block in result):
-        _mark_unheaded_references(result)
+    result += _split_entries(listed)
+    starts = [index for index, block in enumerate(result) if block.raw.startswith("[1] ")]
+    if starts and not any(block.kind == "reference" for block in result):
+        _mark_unheaded_references(result[starts[-1] :])
     return result
 
 
 def _mark_unheaded_references(blocks: list[LayoutBlock]) -> None:
-    """Mark a list [1], [2], [3] ... of entries with years at the end of the document that has no heading."""
-    starts = [index for index, block in enumerate(blocks) if block.raw.startswith("[1] ")]
-    if not starts:
-        return
-    after = takewhile(lambda block: block.kind != "heading", blocks[starts[-1] :])
+    """Mark a list [1], [2], [3] ... of entries with years that has no heading."""
+    after = takewhile(lambda block: block.kind != "heading", blocks)
     tail = [block for block in after if block.kind in ("text", "footnote") and not block.first.marked]
     labels = [int(label[1]) for block in tail if (label := re.match(r"\[(\d{1,3})\] ", block.raw))]
     dated = sum(bool(re.search(r"\b(?:19|20)\d\d\b", block.raw)) for block in tail)
@@ -237,7 +216,8 @@ def _entry_starts(lines: list[Line], block_starts: set[int]) -> list[bool]:
         return labels
     starts: list[bool] = []
     hanging = 0
-    for column in column_runs(lines):
+    for _, run in groupby(lines, key=lambda line: line.column):
+        column = list(run)
         edge = min(line.x0 for line in column)
         at_edge = [line.x0 < edge + 0.5 * line.size for line in column]
         hanging += len(at_edge) - sum(at_edge)
@@ -254,9 +234,7 @@ def _entry_starts(lines: list[Line], block_starts: set[int]) -> list[bool]:
 def mark_code(blocks: list[LayoutBlock]) -> None:
     """Mark blocks in a fixed-width font as code, unless most of the document is set in one."""
     text = [block for block in blocks if block.kind == "text"]
-    mono = sum(all(line.mono for line in block.lines) for block in text)
-    if 2 * mono > len(text):
-        return
-    for block in text:
-        if all(line.mono for line in block.lines) and (len(block.lines) > 1 or re.search(r"[{}();=<>]", block.raw)):
+    mono = [block for block in text if all(line.mono for line in block.lines)]
+    for block in mono if 2 * len(mono) <= len(text) else ():
+        if len(block.lines) > 1 or re.search(r"[{}();=<>]", block.raw):
             block.kind = "code"

@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Literal
 
 from longmatch.documents.document import Kind
+from longmatch.documents.pdf.fragments import usual_size
 from longmatch.documents.pdf.lines import CAPTION_LABEL, Line
 from longmatch.documents.pdf.numbering import read_number
 
@@ -58,10 +59,7 @@ class Body:
     @classmethod
     def of(cls, lines: list[Line]) -> "Body":
         """The most common size and font, weighted by characters, and the usual leading."""
-        sizes: Counter[float] = Counter()
-        for line in lines:
-            sizes[round(line.size, 1)] += len(line.text)
-        size = sizes.most_common(1)[0][0]
+        size = usual_size(lines)
         fonts: Counter[str] = Counter()
         weights: Counter[tuple[bool, bool]] = Counter()
         for line in lines:
@@ -133,18 +131,13 @@ def _table_rows(lines: list[Line], body: Body) -> list[bool]:
     cells = [_count_cells(line) if line.size < 1.15 * body.size else 1 for line in lines]  # larger: a stretched heading
     tabular = [False] * len(lines)
 
-    def near(a: Line, b: Line) -> bool:
-        return a.column == b.column and abs(a.y - b.y) < 3.5 * a.size
-
-    rows = [index for index, count in enumerate(cells) if count >= 2]
-    for above, below in pairwise(rows):
+    for above, below in pairwise(index for index, count in enumerate(cells) if count >= 2):
+        first, last = lines[above], lines[below]
+        near = first.column == last.column and abs(first.y - last.y) < 3.5 * first.size
         short = (x.width < 0.6 * (x.right - x.left) or len(x.text) < 12 for x in lines[above + 1 : below])
-        if below - above <= 3 and near(lines[above], lines[below]) and all(short):
-            for index in range(above, below + 1):
-                tabular[index] = True
-    for index in rows:
-        tabular[index] = tabular[index] or cells[index] >= 4
-    return tabular
+        if below - above <= 3 and near and all(short):
+            tabular[above : below + 1] = [True] * (below + 1 - above)
+    return [inside or count >= 4 for inside, count in zip(tabular, cells, strict=True)]
 
 
 def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body) -> bool:
@@ -164,15 +157,12 @@ def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body
     if drop > 1.3 * body.leading * em or starts_caption(line, body) or line.marked:
         return True
     if _looks_like_heading(last, body) and _looks_like_heading(line, body) and last.style == line.style:
-        if ABSTRACT.fullmatch(line.text):
-            return True
-        return read_number(block.first.text) is not None and read_number(line.text) is not None
-    if LIST_ITEM.match(line.text) and (ends_sentence(last.text) or LIST_ITEM.match(block.first.text)):
+        both_numbered = read_number(block.first.text) is not None and read_number(line.text) is not None
+        return both_numbered or ABSTRACT.fullmatch(line.text) is not None
+    is_item = LIST_ITEM.match(line.text) and (ends_sentence(last.text) or LIST_ITEM.match(block.first.text))
+    after_hanging_indent = len(block.lines) > 1 and block.first.x0 < last.x0 - 2
+    if is_item or _is_indented(block, line, after) or (after_hanging_indent and line.x0 < last.x0 - 0.7 * line.size):
         return True
-    if _is_indented(block, line, after):
-        return True
-    if len(block.lines) > 1 and line.x0 < last.x0 - 0.7 * line.size and block.first.x0 < last.x0 - 2:
-        return True  # back at the edge after the hanging indent of an entry
     right = max(other.x1 for other in (*block.lines[-6:], line))
     is_complete = _has_room(last, line, right) and ends_sentence(last.text)  # the next word would have fitted
     return is_complete and not line.text[:1].islower()
@@ -239,8 +229,3 @@ def merged(blocks: list[LayoutBlock], belongs: Callable[[LayoutBlock, LayoutBloc
         else:
             result.append(block)
     return result
-
-
-def column_runs(lines: list[Line]) -> Iterator[list[Line]]:
-    """The lines of each column, in order."""
-    return (list(run) for _, run in groupby(lines, key=lambda line: line.column))

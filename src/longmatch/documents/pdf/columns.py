@@ -1,5 +1,6 @@
 """Columns and reading order: from the fragments of a page to its lines."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -28,7 +29,8 @@ class ColumnReader:
     def lines(self, fragments: list[Fragment], page: int) -> list[Line]:
         """The lines of a page in reading order."""
         lines: list[Line] = []
-        for group in self._groups(fragments):
+        insets_apart = (group for column in self._columns(fragments, _MAX_DEPTH) for group in split_insets(column))
+        for group in filter(None, insets_apart):
             self.column += 1
             column = [make_line(row, page) for row in rows_of(group)]
             lefts, rights = sorted(line.x0 for line in column), sorted(line.x1 for line in column)
@@ -38,11 +40,6 @@ class ColumnReader:
             lines += column
         return lines
 
-    def _groups(self, fragments: list[Fragment]) -> Iterator[list[Fragment]]:
-        """The columns of a page, each with its insets separated."""
-        for column in self._columns(fragments, _MAX_DEPTH):
-            yield from filter(None, split_insets(column))
-
     def _columns(self, fragments: list[Fragment], depth: int) -> Iterator[list[Fragment]]:
         """Split a region into columns in reading order, with bands that cross the gutter between them."""
         gutter = find_gutter(fragments, self.usual) if depth else None
@@ -50,7 +47,12 @@ class ColumnReader:
             if fragments:
                 yield fragments
             return
-        for spanning, rows in _bands(rows_of(fragments), _Sides.of(fragments, gutter)):
+        sides = _Sides.of(fragments, gutter)
+        bands: list[tuple[bool, list[Row]]] = []  # runs of rows, and whether each spans the gutter
+        for crosses, run in groupby(rows_of(fragments), sides.crossed):
+            between = list(run)
+            bands += [(True, between)] if crosses else _split_band(between, sides)
+        for spanning, rows in bands:
             band = [fragment for row in rows for fragment in row]
             if spanning:
                 yield band
@@ -82,7 +84,7 @@ class _Sides:
 
     def crossed(self, row: Row) -> bool:
         """Whether a fragment of the row crosses the gutter."""
-        return any(fragment.x0 < self.gutter - 4 and fragment.x1 > self.gutter + 4 for fragment in row)
+        return any(_crosses(fragment, self.gutter) for fragment in row)
 
     def scattered(self, block: list[Row]) -> bool:
         """Whether a block has short fragments on both sides, away from the columns' edges: table cells or names."""
@@ -140,32 +142,23 @@ def find_gutter(fragments: list[Fragment], usual: tuple[float, ...] = ()) -> flo
     left, right = min(fragment.x0 for fragment in fragments), max(fragment.x1 for fragment in fragments)
     width = right - left
     prose = [p for p in fragments if p.prose and p.width >= _PROSE_WIDTH * width]
+    edges = sorted({round(fragment.x1, 1) for fragment in prose})
     best: tuple[float, float, float] | None = None
-    for start, end in _stripes(prose, left, right):
+    for end in sorted({round(fragment.x0, 1) for fragment in prose}):
+        place = bisect_left(edges, end)
+        if not left + 0.15 * width < end < right - 0.15 * width or not place:
+            continue
+        start = edges[place - 1]  # where the fragments to the left of the stripe end
         before = [fragment for fragment in prose if fragment.x1 <= start + 0.1]
         after = [fragment for fragment in prose if fragment.x0 >= end - 0.1]
         across = len(prose) - len(before) - len(after)
-        facing = _facing(before, after) if _aligned(before) and _aligned(after) else (0, 0)
+        facing = _facing(before, after) if _aligned(before) and _aligned(after) else 0
         expected = any(start - 6 <= gutter <= end + 6 for gutter in usual)
-        enough = 1 if expected else 4
-        if min(facing) >= enough and (expected or across <= 3 * min(facing)):
-            score = min(facing) - 0.5 * across
+        if facing >= (1 if expected else 4) and (expected or across <= 3 * facing):
+            score = facing - 0.5 * across
             if best is None or (score, end - start) > best[:2]:
                 best = (score, end - start, (start + end) / 2)
     return best[2] if best else None
-
-
-def _stripes(prose: list[Fragment], left: float, right: float) -> Iterator[tuple[float, float]]:
-    """Stripes between the right edges of some fragments and the left edges of others."""
-    ends = sorted({round(fragment.x1, 1) for fragment in prose})
-    starts = sorted({round(fragment.x0, 1) for fragment in prose})
-    width = right - left
-    for start in starts:
-        if not left + 0.15 * width < start < right - 0.15 * width:
-            continue
-        inner = [end for end in ends if end < start]
-        if inner:
-            yield max(inner), start
 
 
 def _aligned(fragments: list[Fragment]) -> bool:
@@ -177,27 +170,22 @@ def _aligned(fragments: list[Fragment]) -> bool:
     return sum(edge - 6 < x < edge + 2.5 * fragments[0].size for x in edges) >= 0.5 * len(edges)
 
 
-def _facing(before: list[Fragment], after: list[Fragment]) -> tuple[int, int]:
-    """Number of fragments on each side that are level with text on the other side."""
-    if not before or not after:
-        return 0, 0
+def _facing(before: list[Fragment], after: list[Fragment]) -> int:
+    """The fragments that are level with text on the other side, of the side that has fewer of them."""
     top = max(min(p.top for p in before), min(p.top for p in after))
     bottom = min(max(p.bottom for p in before), max(p.bottom for p in after))
-    return tuple(sum(p.bottom > top and p.top < bottom for p in side) for side in (before, after))  # type: ignore[return-value]
-
-
-def _bands(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
-    """Runs of rows, each with whether it spans the gutter; a table over both columns does."""
-    for crosses, run in groupby(rows, sides.crossed):
-        if crosses:
-            yield True, list(run)
-        else:
-            yield from _split_band(list(run), sides)
+    return min(sum(p.bottom > top and p.top < bottom for p in side) for side in (before, after))
 
 
 def _split_band(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
-    """Separate tables and blocks of names over both columns from the columns between them."""
-    blocks = _blocks(rows)
+    """Separate tables and blocks of names over both columns, which span the gutter, from the columns between them."""
+    blocks = [[rows[0]]]  # split where a gap runs through both columns
+    bottom = max(fragment.bottom for fragment in rows[0])
+    for row in rows[1:]:
+        if min(fragment.top for fragment in row) - bottom > 0.8 * max(fragment.size for fragment in row):
+            blocks.append([])
+        blocks[-1].append(row)
+        bottom = max(bottom, *(fragment.bottom for fragment in row))
     scattered = [sides.scattered(block) for block in blocks]
     for index, block in enumerate(blocks[:-1]):
         if not scattered[index] and not sides.centred(block):
@@ -214,24 +202,10 @@ def _split_band(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row
         yield True, block
 
 
-def _blocks(rows: list[Row]) -> list[list[Row]]:
-    """Split rows where a gap runs through both columns."""
-    blocks = [[rows[0]]]
-    bottom = max(fragment.bottom for fragment in rows[0])
-    for row in rows[1:]:
-        top = min(fragment.top for fragment in row)
-        if top - bottom > 0.8 * max(fragment.size for fragment in row):
-            blocks.append([])
-        blocks[-1].append(row)
-        bottom = max(bottom, *(fragment.bottom for fragment in row))
-    return blocks
-
-
 def split_insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
     """Yield each wrapped figure, then the rest of the column, then captions beside others."""
     groups = [*_insets(fragments), *(list(map(_mirrored, i)) for i in _insets(list(map(_mirrored, fragments))))]
-    keys = [{(fragment.x0, fragment.y, fragment.text) for fragment in group} for group in groups]
-    inset = set().union(*keys)
+    inset = {(fragment.x0, fragment.y, fragment.text) for group in groups for fragment in group}
     rest = [fragment for fragment in fragments if (fragment.x0, fragment.y, fragment.text) not in inset]
     captions = _side_captions(rest)
     captioned = {id(fragment) for caption in captions for fragment in caption}
@@ -265,13 +239,10 @@ def _insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
             top = max((y for y in across if y < run[0].y), default=float("-inf"))
             bottom = min((y for y in across if y > run[-1].y), default=float("inf"))
             inset = [p for p in fragments if p.x0 > edge + 2 and top < p.y < bottom and id(p) not in taken]
-            if inset and _letters(inset) < _letters(run):
+            letters, beside = (sum(len(p.text) for p in group if p.prose) for group in (inset, run))
+            if inset and letters < beside:
                 taken |= {id(fragment) for fragment in inset}
                 yield inset
-
-
-def _letters(fragments: list[Fragment]) -> int:
-    return sum(len(fragment.text) for fragment in fragments if fragment.prose)
 
 
 def _crosses(fragment: Fragment, edge: float) -> bool:

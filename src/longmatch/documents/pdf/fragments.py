@@ -4,7 +4,7 @@ import ctypes
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -102,7 +102,15 @@ def read_fragments(page: Any) -> list[Fragment]:
     for run in runs:
         characters[run.rotation] += len(run.text)
     rotation = characters.index(max(characters))
-    return list(_fragments([run for run in runs if run.rotation == rotation]))
+    joined: list[list[_Run]] = []  # consecutive runs on one baseline
+    for run in runs:
+        if run.rotation != rotation or not run.text:
+            continue
+        if joined and _follows(joined[-1], run):
+            joined[-1].append(run)
+        else:
+            joined.append([run])
+    return [_fragment(group) for group in joined]
 
 
 # The declared prototype creates a pointer object per call; an address suffices to see that the text object changed.
@@ -149,19 +157,26 @@ def _runs(textpage: Any) -> Iterator[_Run]:
             continue
         if blank or owner != current:
             if text and current is not None:
-                yield _run(textpage, "".join(text), (first, last), styles[current], space)
+                yield _run(textpage, "".join(text), first, last, styles[current], space)
             text, first, current, space = [], index, owner, next_space
             blank, next_space = False, _NO_SPACE
             if owner not in styles:
-                styles[owner] = _style(textpage, index)
+                matrix, flags, name = raw.FS_MATRIX(), ctypes.c_int(), ctypes.create_string_buffer(128)
+                raw.FPDFText_GetMatrix(textpage, index, matrix)
+                size = abs(raw.FPDFText_GetFontSize(textpage, index) * math.hypot(matrix.c, matrix.d)) or 1.0
+                rotation = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
+                raw.FPDFText_GetFontInfo(textpage, index, name, 128, flags)
+                weight = raw.FPDFText_GetFontWeight(textpage, index)
+                font = _font(name.value.decode("utf-8", "replace"), flags.value, weight)
+                styles[owner] = _Style(font, size, rotation)
         text.append(chr(code))
         last = index
     if text and current is not None:
-        yield _run(textpage, "".join(text), (first, last), styles[current], space)
+        yield _run(textpage, "".join(text), first, last, styles[current], space)
 
 
-def _run(textpage: Any, text: str, span: tuple[int, int], style: _Style, space: float) -> _Run:
-    first, last = span
+def _run(textpage: Any, text: str, first: int, last: int, style: _Style, space: float) -> _Run:
+    """The characters `first` to `last` of a page, whose text is given."""
     box, x, y = raw.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
     raw.FPDFText_GetLooseCharBox(textpage, first, box)
     start, _ = _extent(box, style.rotation)
@@ -181,17 +196,6 @@ def _extent(box: Any, rotation: int) -> tuple[float, float]:
     return (-box.right, -box.left) if rotation == 2 else (-box.top, -box.bottom)
 
 
-def _style(textpage: Any, index: int) -> _Style:
-    matrix = raw.FS_MATRIX()
-    raw.FPDFText_GetMatrix(textpage, index, matrix)
-    size = raw.FPDFText_GetFontSize(textpage, index) * math.hypot(matrix.c, matrix.d)
-    rotation = round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4
-    flags, name = ctypes.c_int(), ctypes.create_string_buffer(128)
-    raw.FPDFText_GetFontInfo(textpage, index, name, 128, flags)
-    weight = raw.FPDFText_GetFontWeight(textpage, index)
-    return _Style(_font(name.value.decode("utf-8", "replace"), flags.value, weight), abs(size) or 1.0, rotation)
-
-
 @lru_cache(maxsize=1024)
 def _font(name: str, flags: int, weight: int) -> Font:
     family = name.split("+", 1)[-1]
@@ -199,20 +203,6 @@ def _font(name: str, flags: int, weight: int) -> Font:
     if re.fullmatch(r"[A-Za-z]{0,4}[\d_]*", family):  # a meaningless name such as "F3": use the weight pdfium guesses
         bold = bold or weight >= 700
     return Font(family, bold, bool(_ITALIC.search(family)) or bool(flags & _SLANTED), bool(_MONO.search(family)))
-
-
-def _fragments(runs: list[_Run]) -> Iterator[Fragment]:
-    """Join consecutive runs on one baseline."""
-    open_runs: list[_Run] = []
-    for run in runs:
-        if not run.text:
-            continue
-        if open_runs and not _follows(open_runs, run):
-            yield _fragment(open_runs)
-            open_runs = []
-        open_runs.append(run)
-    if open_runs:
-        yield _fragment(open_runs)
 
 
 def _follows(before: list[_Run], run: _Run) -> bool:
@@ -227,15 +217,18 @@ def _follows(before: list[_Run], run: _Run) -> bool:
 
 
 def _fragment(runs: list[_Run]) -> Fragment:
+    """One fragment of consecutive runs, in the style of most of its characters."""
     top_size = max(run.size for run in runs)
-    characters: dict[tuple[float, float], int] = {}  # per size and baseline
+    characters: Counter[tuple[float, float]] = Counter()  # per size and baseline
+    fonts: Counter[Font] = Counter()
+    names: Counter[str] = Counter()
     for run in runs:
-        key = (run.size, run.y)
-        characters[key] = characters.get(key, 0) + len(run.text)
+        characters[run.size, run.y] += len(run.text)
+        fonts[run.font] += len(run.text)
+        names[run.font.name] += len(run.text)
     size, y = max(characters, key=lambda key: (characters[key], key[0]))
-    length = sum(len(run.text) for run in runs)
     bold, italic, mono = (
-        2 * sum(len(run.text) for run in runs if getattr(run.font, trait)) > length
+        2 * sum(count for font, count in fonts.items() if getattr(font, trait)) > fonts.total()
         for trait in ("bold", "italic", "mono")
     )
     text, marked = "", False
@@ -249,9 +242,6 @@ def _fragment(runs: list[_Run]) -> Fragment:
         if index and text and gap > run.space * min(run.size, runs[index - 1].size):
             text += " "
         text += run.text
-    fonts = Counter[str]()
-    for run in runs:
-        fonts[run.font.name] += len(run.text)
     return Fragment(
         text=text,
         x0=min(run.x0 for run in runs),
@@ -261,7 +251,7 @@ def _fragment(runs: list[_Run]) -> Fragment:
         bold=bold and all(run.font.bold for run in runs if any(map(str.isalpha, run.text))),
         italic=italic,
         mono=mono,
-        font=fonts.most_common(1)[0][0],
+        font=names.most_common(1)[0][0],
         marked=marked,
         bold_start=runs[0].font.bold,
         top_size=top_size,
@@ -274,3 +264,11 @@ def is_prose(text: str) -> bool:
     letters = sum(map(str.isalpha, text))
     wide = sum(character > "\u2e80" for character in text)  # a Chinese character counts as two letters
     return len(text) + wide >= _MIN_PROSE and letters > 0.55 * len(text)
+
+
+def usual_size(fragments: Iterable[Fragment]) -> float:
+    """The size of most characters; 0 if there are none."""
+    sizes: Counter[float] = Counter()
+    for fragment in fragments:
+        sizes[round(fragment.size, 1)] += len(fragment.text)
+    return sizes.most_common(1)[0][0] if sizes else 0.0

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
-from longmatch.documents.pdf.fragments import Fragment
+from longmatch.documents.pdf.fragments import Fragment, usual_size
 from longmatch.documents.pdf.lines import rows_of
 
 Pages = list[list[Fragment]]
@@ -27,7 +27,7 @@ class _RunningHeads:
     """What the pages share at their edges."""
 
     texts: set[Key]
-    zones: set[tuple[str, int]]  # heights at which many pages have one of the texts
+    zones: set[tuple[str, int]]  # heights at which many pages have one of the texts: other rows there are heads too
     max_size: float  # running heads are not larger than the body text
 
     def select(self, rows: list[Row], edge: str) -> list[Row]:
@@ -58,12 +58,14 @@ def without_furniture(pages: Pages) -> Pages:
     edges = [  # the outer rows of each page, outermost first, and the next one further in
         {"top": rows[: _EDGE_ROWS + 1], "bottom": rows[: -_EDGE_ROWS - 2 : -1]} for rows in map(rows_of, pages)
     ]
-    sizes: Counter[float] = Counter()
-    for fragment in chain.from_iterable(pages):
-        sizes[round(fragment.size, 1)] += len(fragment.text)
-    max_size = 1.1 * (sizes.most_common(1)[0][0] if sizes else 0.0)
+    max_size = 1.1 * usual_size(chain.from_iterable(pages))
     texts = _repeated_texts(edges, max_size)
-    heads = _RunningHeads(texts, _zones(edges, texts), max_size)
+    zones: Counter[tuple[str, int]] = Counter()
+    for page in edges:
+        outermost = [(edge, fragment) for edge, rows in page.items() for fragment in (rows[0] if rows else [])]
+        zones.update({(edge, _height(fragment)) for edge, fragment in outermost if _key(fragment, edge) in texts})
+    shared = {zone for zone, count in zones.items() if count >= max(2, 0.2 * len(pages))}
+    heads = _RunningHeads(texts, shared, max_size)
     cleaned = []
     for fragments, page in zip(pages, edges, strict=True):
         furniture = {id(f) for edge, rows in page.items() for row in heads.select(rows, edge) for f in row}
@@ -87,49 +89,23 @@ def _repeated_texts(pages: list[dict[str, list[Row]]], max_size: float) -> set[K
         for edge, rows in page.items():
             for fragment in (fragment for row in rows[:_EDGE_ROWS] for fragment in row if fragment.size <= max_size):
                 seen[_key(fragment, edge)][number] = fragment.text
-    repeated = {
-        key
-        for key, texts in seen.items()
-        if len(re.sub(r"[\W_]", "", key[0])) + key[0].count("#") >= 3
-        and not re.fullmatch(r"[#.\s]*", key[0])
-        and (len(texts) >= 3 or (len(texts) == 2 and _counts_pages(texts)))
-    }
-    # the neighbouring heights too: rounding may separate equal heights
-    near = {(text, edge, height + step) for text, edge, height in repeated for step in (-1, 0, 1)}
-    frame = _frame(pages, near, 0.85 * max_size)
-    return {key for key in near if _outside(key, frame)}
-
-
-def _frame(pages: list[dict[str, list[Row]]], heads: set[Key], min_size: float) -> dict[str, float]:
-    """The heights at which the running text begins and ends on all but a few pages."""
-    frame = {}
+    near: set[Key] = set()
+    for (text, edge, height), texts in seen.items():
+        has_words = len(re.sub(r"[\W_]", "", text)) + text.count("#") >= 3 and not re.fullmatch(r"[#.\s]*", text)
+        if has_words and (len(texts) >= 3 or (len(texts) == 2 and _counts_pages(texts))):
+            # the neighbouring heights too: rounding may separate equal heights
+            near |= {(text, edge, height + step) for step in (-1, 0, 1)}
+    repeated: set[Key] = set()
     for edge, outwards in (("top", -1), ("bottom", 1)):
-        extents = sorted(
-            max(outwards * fragment.y for fragment in text)
-            for page in pages
-            if (
-                text := [
-                    f for row in page[edge] for f in row if f.prose and f.size > min_size and _key(f, edge) not in heads
-                ]
-            )
-        )
-        frame[edge] = outwards * extents[-1 - len(extents) // 20] if extents else 0.0
-    return frame
-
-
-def _outside(key: Key, frame: dict[str, float]) -> bool:
-    """Whether a text is beyond the running text; the head of a table at the top of a page is not."""
-    _, edge, height = key
-    return 6 * height < frame[edge] - 7 if edge == "top" else 6 * height > frame[edge] + 7
-
-
-def _zones(pages: list[dict[str, list[Row]]], heads: set[Key]) -> set[tuple[str, int]]:
-    """Heights at which many pages have a running head; other rows at these heights are running heads too."""
-    seen: Counter[tuple[str, int]] = Counter()
-    for page in pages:
-        outermost = [(edge, fragment) for edge, rows in page.items() for fragment in (rows[0] if rows else [])]
-        seen.update({(edge, _height(fragment)) for edge, fragment in outermost if _key(fragment, edge) in heads})
-    return {zone for zone, count in seen.items() if count >= max(2, 0.2 * len(pages))}
+        # Beyond the running text, as it begins and ends on all but a few pages; the head of a table at the top is not
+        extents = []
+        for page in pages:
+            prose = [f for row in page[edge] for f in row if f.prose and f.size > 0.85 * max_size]
+            if text_heights := [outwards * f.y for f in prose if _key(f, edge) not in near]:
+                extents.append(max(text_heights))
+        limit = outwards * sorted(extents)[-1 - len(extents) // 20] if extents else 0.0
+        repeated |= {key for key in near if key[1] == edge and outwards * (6 * key[2] - limit) > 7}
+    return repeated
 
 
 def _counts_pages(texts: dict[int, str]) -> bool:

@@ -1,7 +1,8 @@
 """Find the title and the headings by numbering, style and position, compared with the running text."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Set
 from dataclasses import dataclass
 from itertools import pairwise, takewhile, zip_longest
 
@@ -58,7 +59,7 @@ class Candidate:
         """Whether it is a standard heading, such as "Introduction"."""
         return bool(STANDARD_HEADING.fullmatch(self.text))
 
-    def listed(self, bookmarks: frozenset[str]) -> bool:
+    def listed(self, bookmarks: Set[str]) -> bool:
         """Whether the file's outline contains it, with or without its number."""
         unnumbered = normalise(self.text[self.number.length :]) if self.number else ""
         return normalise(self.text) in bookmarks or unnumbered in bookmarks
@@ -80,28 +81,20 @@ def find_candidates(blocks: list[LayoutBlock], body: Body) -> list[Candidate]:
         if not _is_possible(block, body):
             continue
         first = block.first
-        before = blocks[index - 1] if index else None
-        after = blocks[index + 1] if index + 1 < len(blocks) else None
-        below = after if after and after.first.column == first.column else None
-        gap = below.first.y - block.last.y if below else 0.0
-        candidates.append(
-            Candidate(
-                index=index,
-                block=block,
-                number=read_number(block.raw),
-                distinct=_is_distinct(block, body),
-                other_font=all(line.font != body.font and not line.mono for line in block.lines),
-                apart=before is None
-                or before.last.column != first.column
-                or before.kind != "text"
-                or first.y - before.last.y > 1.25 * body.leading * max(first.size, body.size),
-                before_text=below is not None
-                and is_running_text(below, body)
-                and not LIST_ITEM.match(below.raw)
-                and gap < 4 * body.size,
-                before_table=below is not None and below.kind == "table" and gap < 2.5 * first.size,
-            )
-        )
+        apart = index == 0 or blocks[index - 1].last.column != first.column or blocks[index - 1].kind != "text"
+        if not apart:
+            gap = first.y - blocks[index - 1].last.y
+            apart = gap > 1.25 * body.leading * max(first.size, body.size)
+        before_text = before_table = False
+        if index + 1 < len(blocks) and blocks[index + 1].first.column == first.column:
+            below = blocks[index + 1]
+            gap = below.first.y - block.last.y
+            is_text = is_running_text(below, body) and not LIST_ITEM.match(below.raw)
+            before_text = is_text and gap < 4 * body.size
+            before_table = below.kind == "table" and gap < 2.5 * first.size
+        distinct, number = _is_distinct(block, body), read_number(block.raw)
+        other_font = all(line.font != body.font and not line.mono for line in block.lines)
+        candidates.append(Candidate(index, block, number, distinct, other_font, apart, before_text, before_table))
     return candidates
 
 
@@ -133,13 +126,13 @@ def _is_distinct(block: LayoutBlock, body: Body) -> bool:
     if all(line.size > 1.06 * body.size for line in block.lines):
         return True
     bold = all(line.bold for line in block.lines) and not body.bold
-    upper = block.raw.isupper() and sum(map(str.isalpha, block.raw)) > 3 and not body.upper
+    upper = block.raw.isupper() and _count_letters(block.raw) > 3 and not body.upper
     italic = all(line.italic for line in block.lines) and "ital" not in body.font.casefold()
     min_size = 0.8 if bold and (upper or STANDARD_HEADING.fullmatch(block.raw)) else 0.88 if bold else 0.93
     return (bold or upper or italic) and block.first.size > min_size * body.size
 
 
-def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: frozenset[str] = frozenset()) -> list[LayoutBlock]:
+def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: Set[str]) -> list[LayoutBlock]:
     """Set the kind of headings to "heading", with their level, and that of the title to "title".
 
     `bookmarks` are the normalised entries of the file's outline.
@@ -147,8 +140,15 @@ def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: frozenset[st
     _mark_title(blocks, body)
     candidates = find_candidates(blocks, body)
     chosen = _numbered_headings(candidates, bookmarks)
-    levels = _style_levels(chosen)
-    start = _front_matter_end(candidates, chosen)
+    seen: defaultdict[Style, Counter[int]] = defaultdict(Counter)
+    for candidate in chosen:
+        if candidate.number and candidate.distinct:
+            seen[candidate.style][candidate.number.level] += 1
+    levels = {style: counts.most_common(1)[0][0] for style, counts in seen.items()}
+    # The front matter ends at the abstract or the first numbered heading near the beginning
+    opening = [c.index for c in candidates if c.distinct and _OPENING.fullmatch(c.text)]
+    opening += [c.index for c in chosen if c.number and c.number.series != "letter" and c.number.parts[0] == 1]
+    start = min((index for index in opening if index < _MAX_FRONT_MATTER), default=0)
     few_numbered = len(chosen) < 3
     numbered = {candidate.index for candidate in chosen}
     for candidate in candidates:
@@ -156,15 +156,24 @@ def mark_headings(blocks: list[LayoutBlock], body: Body, bookmarks: frozenset[st
             continue
         if candidate.index >= start or candidate.standard:
             chosen.append(candidate)
-    chosen += _wordless(candidates, chosen) + _chapters_before(start, candidates, chosen)
+    chosen += _set_like_others(start, candidates, chosen)
     chosen.sort(key=lambda candidate: candidate.index)
     styles = sorted({c.style for c in chosen if not c.number}, key=lambda s: (-s[0], not s[2], not s[1], s[3]))
     roman = any(c.number and c.number.series == "roman" for c in chosen)
-    for candidate in _without_front_matter(chosen):
+    for candidate, after in zip_longest(chosen, chosen[1:]):
+        is_followed = after is not None and after.index == candidate.index + 1 and after.style == candidate.style
+        on_title_page = candidate.number is None and candidate.block.first.page == 1 and not candidate.standard
+        if is_followed and on_title_page:
+            continue  # front matter, but for the last of several in one style
         candidate.block.kind = "heading"
         candidate.block.level = _level(candidate, levels, styles, roman)
     _mark_authors(blocks)
-    return merged(blocks, _is_below_label)
+
+    def below_label(label: LayoutBlock, block: LayoutBlock) -> bool:  # such as "Chapter 2"
+        are_headings = label.kind == block.kind == "heading" and label.last.page == block.first.page
+        return are_headings and _LABEL.fullmatch(label.raw) is not None
+
+    return merged(blocks, below_label)
 
 
 def _mark_title(blocks: list[LayoutBlock], body: Body) -> None:
@@ -185,7 +194,10 @@ def _mark_title(blocks: list[LayoutBlock], body: Body) -> None:
     others = (block for block in blocks if block is not best and block.first.style == best.first.style)
     if numbered and any(read_number(block.raw) is not None for block in others):
         return  # a heading among others
-    if _is_chapter(best, blocks, body):
+    # A chapter: this block and at least two others of its style have running text directly below them
+    pages = [(a, b) for a, b in pairwise(blocks) if a.first.page == b.first.page and a.first.style == best.first.style]
+    chapters = [a for a, b in pages if len(a.lines) <= 2 < len(b.lines) and is_running_text(b, body)]
+    if len(chapters) > 2 and chapters[0] is best:
         return
     larger = best.first.size > 1.12 * body.size
     bold_first = best.first.bold and not body.bold and best is blocks[0] and not numbered
@@ -193,17 +205,9 @@ def _mark_title(blocks: list[LayoutBlock], body: Body) -> None:
         best.kind = "title"
 
 
-def _is_chapter(block: LayoutBlock, blocks: list[LayoutBlock], body: Body) -> bool:
-    """Whether a block and at least two others of its style have running text directly below them."""
-    pages = [(a, b) for a, b in pairwise(blocks) if a.first.page == b.first.page and a.first.style == block.first.style]
-    chapters = [a for a, b in pages if len(a.lines) <= 2 < len(b.lines) and is_running_text(b, body)]
-    return len(chapters) > 2 and chapters[0] is block
-
-
 def _is_possible_title(block: LayoutBlock) -> bool:
-    letters = sum(map(str.isalpha, block.raw))
     standard = STANDARD_HEADING.fullmatch(block.raw.strip())
-    return block.kind == "text" and letters > 3 and len(block.raw) <= 400 and not standard
+    return block.kind == "text" and _count_letters(block.raw) > 3 and len(block.raw) <= 400 and not standard
 
 
 def _mark_authors(blocks: list[LayoutBlock]) -> None:
@@ -215,18 +219,28 @@ def _mark_authors(blocks: list[LayoutBlock]) -> None:
             block.text = "\n".join(" ".join(column) for column in zip(*parts, strict=True))  # one author per line
 
 
-def _numbered_headings(candidates: list[Candidate], bookmarks: frozenset[str]) -> list[Candidate]:
+def _numbered_headings(candidates: list[Candidate], bookmarks: Set[str]) -> list[Candidate]:
     """The candidates whose numbers form a consistent sequence, without those that differ in style from their level."""
     roman = sum(c.number is not None and c.number.series == "roman" and c.distinct for c in candidates) > 1
-    items = _nested_items(candidates)
-    numbered = [
-        c
-        for c in candidates
-        if c.number and (c.listed(bookmarks) or (_is_likely_number(c, roman) and c.index not in items))
+    top = [
+        c for c in candidates if c.distinct and c.apart and (c.before_text if c.number is None else c.number.level == 1)
     ]
+    numbers = [c.number.parts[0] if c.number and c.number.series == "arabic" else None for c in top]
+    items = {top[place].index for place in nested_items(numbers)}  # bold items of lists that interrupt the numbering
+    numbered: list[Candidate] = []
+    weights: dict[int, float] = {}  # how much each looks like a heading
+    for c in candidates:
+        _, bold, upper, italic = c.style
+        likely = c.distinct or (c.other_font and c.apart)
+        if c.number and c.number.series == "letter" and not roman:
+            likely = c.distinct and (bold or upper)  # "A" may also be the article
+        if c.number and (c.listed(bookmarks) or (likely and c.index not in items)):
+            numbered.append(c)
+            inconspicuous = not c.distinct or (italic and not (bold or upper))
+            weights[c.index] = (0.5 if inconspicuous else 1.0) * (1.0 if c.apart else 0.6)
     chosen: list[Candidate] = []
     for _ in range(2):
-        kept = consistent([c.number for c in numbered if c.number], [_weight(c) for c in numbered])
+        kept = consistent([c.number for c in numbered if c.number], [weights[c.index] for c in numbered])
         chosen = [c for c, keep in zip(numbered, kept, strict=True) if keep]
         styles = _usual_styles(chosen)
         usual = [c for c in numbered if c.listed(bookmarks) or _has_usual_style(c, styles)]
@@ -236,36 +250,12 @@ def _numbered_headings(candidates: list[Candidate], bookmarks: frozenset[str]) -
     return chosen
 
 
-def _nested_items(candidates: list[Candidate]) -> set[int]:
-    """The indices of the bold items of lists that interrupt the numbering of sections."""
-    top = [
-        c for c in candidates if c.distinct and c.apart and (c.before_text if c.number is None else c.number.level == 1)
-    ]
-    numbers = [c.number.parts[0] if c.number and c.number.series == "arabic" else None for c in top]
-    return {top[place].index for place in nested_items(numbers)}
-
-
-def _is_likely_number(candidate: Candidate, roman: bool) -> bool:
-    """Whether a candidate's number is likely one: "A" may also be the article."""
-    if candidate.number is not None and candidate.number.series == "letter" and not roman:
-        return candidate.distinct and any(candidate.style[1:3])
-    return candidate.distinct or (candidate.other_font and candidate.apart)
-
-
-def _weight(candidate: Candidate) -> float:
-    """How much a numbered candidate looks like a heading."""
-    _, bold, upper, italic = candidate.style
-    inconspicuous = not candidate.distinct or (italic and not (bold or upper))
-    return (0.5 if inconspicuous else 1.0) * (1.0 if candidate.apart else 0.6)
-
-
 def _usual_styles(chosen: list[Candidate]) -> dict[tuple[str, int], Style]:
     """The prevailing style of the headings of each series and level; bold and capitals weigh more."""
-    seen: dict[tuple[str, int], Counter[Style]] = {}
+    seen: defaultdict[tuple[str, int], Counter[Style]] = defaultdict(Counter)
     for candidate in chosen:
         if candidate.number:
-            key = (candidate.number.series, candidate.number.level)
-            seen.setdefault(key, Counter())[candidate.style] += 1
+            seen[candidate.number.series, candidate.number.level][candidate.style] += 1
     return {
         key: max(counts, key=lambda style: (counts[style] * (1 + style[1] + style[2] - 0.5 * style[3]), style))
         for key, counts in seen.items()
@@ -282,7 +272,7 @@ def _has_usual_style(candidate: Candidate, styles: dict[tuple[str, int], Style])
 
 
 def _is_heading(
-    candidate: Candidate, levels: dict[Style, int], body: Body, bookmarks: frozenset[str], few_numbered: bool
+    candidate: Candidate, levels: dict[Style, int], body: Body, bookmarks: Set[str], few_numbered: bool
 ) -> bool:
     """Whether a candidate is a heading by its wording or style; `few_numbered`: most headings have no number."""
     text = candidate.text
@@ -311,30 +301,20 @@ def _is_heading(
     return bold or upper or size > 1.06 * body.size or (italic and len(text.split()) <= 12 and text[-1:].isalnum())
 
 
-def _wordless(candidates: list[Candidate], chosen: list[Candidate]) -> list[Candidate]:
-    """Titles such as "4-4-0": set exactly like headings with words, with running text below."""
+def _set_like_others(start: int, candidates: list[Candidate], chosen: list[Candidate]) -> list[Candidate]:
+    """Candidates with running text below that are set exactly like headings: titles such as "4-4-0", and the first
+    chapter, above the first numbered heading.
+    """
     styles, taken = {c.style for c in chosen}, {c.index for c in chosen}
-    wordless = (c for c in candidates if c.index not in taken and _count_letters(c.text) < 2)
-    return [c for c in wordless if c.style in styles and c.before_text and c.apart]
-
-
-def _chapters_before(start: int, candidates: list[Candidate], chosen: list[Candidate]) -> list[Candidate]:
-    """Headings above the first numbered one that are set like later ones without a number: the first chapter."""
-    styles = {c.style for c in chosen if c.number is None and not c.standard and c.before_text}
-    return [c for c in candidates if c.index < start and not c.standard and c.style in styles and c.before_text]
+    unnumbered = {c.style for c in chosen if c.number is None and not c.standard and c.before_text}
+    above_text = [c for c in candidates if c.before_text]
+    wordless = [c for c in above_text if c.apart and c.style in styles and _count_letters(c.text) < 2]
+    chapters = [c for c in above_text if c.index < start and not c.standard and c.style in unnumbered]
+    return [c for c in wordless if c.index not in taken] + chapters
 
 
 def _same_style(a: Style, b: Style) -> bool:
     return abs(a[0] - b[0]) <= 0.5 and a[1:] == b[1:] and any(a[1:])
-
-
-def _style_levels(chosen: list[Candidate]) -> dict[Style, int]:
-    """The level of each style of numbered headings."""
-    seen: dict[Style, Counter[int]] = {}
-    for candidate in chosen:
-        if candidate.number and candidate.distinct:
-            seen.setdefault(candidate.style, Counter())[candidate.number.level] += 1
-    return {style: counts.most_common(1)[0][0] for style, counts in seen.items()}
 
 
 def _level(candidate: Candidate, levels: dict[Style, int], styles: list[Style], roman: bool) -> int:
@@ -349,27 +329,3 @@ def _level(candidate: Candidate, levels: dict[Style, int], styles: list[Style], 
     if levels:
         return 1 if candidate.style[0] >= max(style[0] for style in levels) else max(levels.values()) + 1
     return styles.index(candidate.style) + 1
-
-
-def _front_matter_end(candidates: list[Candidate], chosen: list[Candidate]) -> int:
-    """The block at which the front matter ends: the abstract or the first numbered heading near the beginning."""
-    opening = [c.index for c in candidates if c.distinct and _OPENING.fullmatch(c.text)]
-    first = [c.index for c in chosen if c.number and c.number.series != "letter" and c.number.parts[0] == 1]
-    return min((index for index in opening + first if index < _MAX_FRONT_MATTER), default=0)
-
-
-def _without_front_matter(chosen: list[Candidate]) -> list[Candidate]:
-    """Keep only the last of consecutive candidates of one style on the first page."""
-    kept = []
-    for candidate, after in zip_longest(chosen, chosen[1:]):
-        is_followed = after is not None and after.index == candidate.index + 1 and after.style == candidate.style
-        on_title_page = candidate.number is None and candidate.block.first.page == 1 and not candidate.standard
-        if not (is_followed and on_title_page):
-            kept.append(candidate)
-    return kept
-
-
-def _is_below_label(label: LayoutBlock, block: LayoutBlock) -> bool:
-    """Whether a heading is below a label like "Chapter 2", which belongs to it."""
-    are_headings = label.kind == block.kind == "heading" and label.last.page == block.first.page
-    return are_headings and _LABEL.fullmatch(label.raw) is not None

@@ -46,19 +46,15 @@ def rows_of(fragments: Iterable[Fragment]) -> list[list[Fragment]]:
             overlap = min(row[0].bottom, fragment.bottom) - max(row[0].top, fragment.top)
             if overlap > 0.55 * min(row[0].size, fragment.size):
                 row.append(fragment)
-                if fragment.x1 - fragment.x0 > row[0].x1 - row[0].x0:
+                if fragment.width > row[0].width:
                     row[0], row[-1] = row[-1], row[0]
                 break
         else:
             rows.append([fragment])
     rows.sort(key=lambda row: row[0].y)
-    return [sorted(row, key=lambda fragment: fragment.x0) for row in _merge_limits(rows)]
-
-
-def _merge_limits(rows: list[list[Fragment]]) -> list[list[Fragment]]:
-    """Move tiny rows, such as the limits of a sum, into the neighbouring line that has a gap for them."""
     merged: list[list[Fragment]] = []
     for index, row in enumerate(rows):
+        # Tiny rows, such as the limits of a sum, belong to the neighbouring line that has a gap for them
         tiny = sum(len(fragment.text) for fragment in row) <= 4 and not all(f.text.isdigit() for f in row)
         neighbours = [*rows[index + 1 : index + 3], *merged[-2:]] if tiny else []
         target = next((other for other in neighbours if all(_fits(fragment, other) for fragment in row)), None)
@@ -66,7 +62,7 @@ def _merge_limits(rows: list[list[Fragment]]) -> list[list[Fragment]]:
             merged.append(row)
         else:
             target.extend(row)
-    return merged
+    return [sorted(row, key=lambda fragment: fragment.x0) for row in merged]
 
 
 def _fits(limit: Fragment, row: list[Fragment]) -> bool:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
+import pypdfium2 as pdfium
+
 from longmatch.documents.archive import TooDeep, parse_xml
 from longmatch.documents.metadata import bibliography, doi_of, dois_in, year_of
 
@@ -39,8 +41,6 @@ def pdf_metadata(path: Path, info: Mapping[str, str], first_page: str) -> dict[s
 
 def first_page_text(document: Any) -> str:
     """The text of the first page of a pdfium document."""
-    import pypdfium2 as pdfium
-
     try:
         with closing(document[0]) as page, closing(page.get_textpage()) as text_page:
             return str(text_page.get_text_range())
@@ -52,7 +52,15 @@ def _xmp(path: Path) -> Element | None:
     """The XMP packet of the document itself, where it is not compressed; None if there is none, or several."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            packets = list(_packets(data))
+            packets: list[bytes] = []
+            position = 0
+            while len(packets) < _MOST_PACKETS:
+                start = data.find(_PACKET_START, position)
+                end = data.find(_PACKET_END, start, start + _LARGEST_PACKET) if start >= 0 else -1
+                if end < 0:
+                    break
+                position = end + len(_PACKET_END)
+                packets.append(data[start:position])
     except (OSError, ValueError):
         return None
     own = [packet for packet in packets if b"application/pdf" in packet or b"prismstandard" in packet]
@@ -62,17 +70,6 @@ def _xmp(path: Path) -> Element | None:
         return parse_xml((own or packets)[-1])  # a file that was changed has the newest at its end
     except (ParseError, TooDeep, ValueError, LookupError):
         return None
-
-
-def _packets(data: mmap.mmap) -> Iterator[bytes]:
-    position = 0
-    for _ in range(_MOST_PACKETS):
-        start = data.find(_PACKET_START, position)
-        end = data.find(_PACKET_END, start, start + _LARGEST_PACKET) if start >= 0 else -1
-        if end < 0:
-            return
-        position = end + len(_PACKET_END)
-        yield data[start:position]
 
 
 def _values(xmp: Element | None, name: str) -> Iterator[str]:

@@ -42,8 +42,10 @@ def read_number(text: str) -> Number | None:
     ((3, 2), (4,), None)
     """
     if match := _NAMED.match(text):
-        return Number("named", (_value(match[1]) if match[1] else 0,), match.end())
-    if (match := _ROMAN.match(text)) and match[1] not in ("C", "D"):
+        name = (match[1] or "0").upper()  # none: Chinese
+        value = int(name) if name.isdigit() else ord(name) - 64 if len(name) == 1 else _roman(name)
+        return Number("named", (value,), match.end())
+    if match := _ROMAN.match(text):
         return Number("roman", (_roman(match[1]),), match.end())
     if match := _ARABIC.match(text) or _TIGHT.match(text):
         parts = re.findall(r"\d+", match[1] or match[2])
@@ -54,24 +56,17 @@ def read_number(text: str) -> Number | None:
     return None
 
 
-def _value(text: str) -> int:
-    if text.isdigit():
-        return int(text)
-    return ord(text.upper()) - 64 if len(text) == 1 else _roman(text.upper())
-
-
 def _roman(text: str) -> int:
     values = [_ROMAN_VALUES.get(letter, 0) for letter in text]
     return sum(-v if v < w else v for v, w in zip(values, [*values[1:], 0], strict=True))
 
 
-def consistent(numbers: list[Number], weights: list[float] | None = None) -> list[bool]:
+def consistent(numbers: list[Number], weights: list[float]) -> list[bool]:
     """Which numbers, in document order, form a sequence: the chain of plausible steps with the largest weight.
 
-    >>> consistent([Number("arabic", parts, 2) for parts in [(1,), (1, 1), (7,), (2,), (3,)]])
+    >>> consistent([Number("arabic", parts, 2) for parts in [(1,), (1, 1), (7,), (2,), (3,)]], [1.0] * 5)
     [True, True, False, True, True]
     """
-    weights = weights or [1.0] * len(numbers)
     kept = [number.series == "named" for number in numbers]
     series: Series
     for series in ("arabic", "letter", "roman"):
@@ -107,14 +102,15 @@ def _best_chain(parts: list[tuple[int, ...]], weights: list[float]) -> list[int]
 def _step_plausibility(before: tuple[int, ...], current: tuple[int, ...]) -> float:
     """How plausibly one number follows another: 1 for the next number, less if some are missing, 0 if impossible."""
     depth = len(current)
-    if depth > len(before):
-        if current[: len(before)] == before and all(part <= 2 for part in current[len(before) :]):
-            return 1.0 if all(part <= 1 for part in current[len(before) :]) else 0.6
-        return _gap(current[0] - before[0]) * 0.4 if all(part <= 1 for part in current[1:]) else 0.0
-    if current[: depth - 1] != before[: depth - 1]:  # the heading of the enclosing section is missing
-        gap = _gap(current[0] - before[0]) * 0.4 if all(part <= 1 for part in current[1:]) else 0.0
-        return gap or (0.05 if all(part == 1 for part in current) else 0.0)
-    return _gap(current[-1] - before[depth - 1]) or (0.05 if all(part == 1 for part in current) else 0.0)
+    within = current[len(before) :]
+    if within and current[: len(before)] == before and max(within) <= 2:
+        return 1.0 if max(within) <= 1 else 0.6
+    if within or current[: depth - 1] != before[: depth - 1]:  # the heading of the enclosing section is missing
+        plausibility = _gap(current[0] - before[0]) * 0.4 if all(part <= 1 for part in current[1:]) else 0.0
+    else:
+        plausibility = _gap(current[-1] - before[depth - 1])
+    starts_again = not within and all(part == 1 for part in current)
+    return plausibility or (0.05 if starts_again else 0.0)
 
 
 def _gap(jump: int) -> float:

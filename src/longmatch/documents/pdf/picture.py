@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pypdfium2 as pdfium
 from pypdfium2 import raw
 
 from longmatch.errors import ReadError
@@ -51,14 +52,16 @@ def page_picture(
         with closing(open_page(document, number, path)) as page:
             pixels, to_pixels = draw(page, longest)
             for left, bottom, right, top in passage_rectangles(page, passage) if passage else []:
-                _mark(pixels, to_pixels(left, bottom), to_pixels(right, top))
+                corners = zip(to_pixels(left, bottom), to_pixels(right, top), strict=True)
+                (first, last), (upper, lower) = (sorted(pair) for pair in corners)
+                rows = slice(max(upper - _PADDING, 0), max(lower + _PADDING, 0))
+                columns = slice(max(first - _PADDING, 0), max(last + _PADDING, 0))
+                pixels[rows, columns] = (pixels[rows, columns] * _MARKER).astype(np.uint8)
         return PagePicture(png(pixels), len(document))
 
 
 def open_page(document: Any, number: int, path: Path) -> Any:
     """A page of an open PDF; raise ReadError if it is damaged."""
-    import pypdfium2 as pdfium
-
     try:
         return document[number - 1]
     except pdfium.PdfiumError:
@@ -71,13 +74,6 @@ def draw(page: Any, longest: int, most_scale: float = 4.0) -> tuple[Pixels, Any]
     with closing(page.render(scale=scale, rev_byteorder=True, may_draw_forms=False)) as bitmap:
         pixels = np.array(bitmap.to_numpy()[..., :3])  # pdfium's own memory goes with the bitmap
         return pixels, bitmap.get_posconv(page).to_bitmap
-
-
-def _mark(pixels: Pixels, one: tuple[int, int], other: tuple[int, int]) -> None:
-    (left, right), (top, bottom) = (sorted(pair) for pair in zip(one, other, strict=True))
-    rows = slice(max(top - _PADDING, 0), max(bottom + _PADDING, 0))
-    columns = slice(max(left - _PADDING, 0), max(right + _PADDING, 0))
-    pixels[rows, columns] = (pixels[rows, columns] * _MARKER).astype(np.uint8)
 
 
 def png(pixels: Pixels) -> bytes:
@@ -97,46 +93,29 @@ def passage_rectangles(page: Any, passage: str) -> list[Rectangle]:
     Only letters and digits are compared, so blanks, hyphens and ligatures do not matter. Of a passage that runs on to
     another page or column, the part that stands here together is found.
     """
+    wanted = _plain(passage)
     with closing(page.get_textpage()) as textpage:
-        letters, places = _letters(textpage)
-        found = _find("".join(_plain(character) for character in passage), letters)
-        if found is None:
-            return []
-        first, last = places[found[0]], places[found[1] - 1]
-        return [textpage.get_rect(n) for n in range(textpage.count_rects(first, last - first + 1))]
+        parts = [_plain(chr(raw.FPDFText_GetUnicode(textpage, n))) for n in range(raw.FPDFText_CountChars(textpage))]
+        letters = "".join(parts)
+        places = [n for n, part in enumerate(parts) for _ in part]  # the character of the page each letter belongs to
+        size = len(wanted)
+        while size and (size >= _SHORTEST or size == len(wanted)):
+            for part in (wanted[:size], wanted[-size:]):
+                if (place := letters.find(part)) >= 0:
+                    first, last = places[place], places[place + size - 1]
+                    return [textpage.get_rect(n) for n in range(textpage.count_rects(first, last - first + 1))]
+            size = size * 3 // 4
+        return []
 
 
-def _letters(textpage: Any) -> tuple[str, list[int]]:
-    """The letters of a page in one string, and the number of the character each belongs to."""
-    letters: list[str] = []
-    places: list[int] = []
-    for number in range(raw.FPDFText_CountChars(textpage)):
-        plain = _plain(chr(raw.FPDFText_GetUnicode(textpage, number)))
-        letters.append(plain)
-        places += [number] * len(plain)
-    return "".join(letters), places
-
-
-def _plain(character: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKC", character).casefold() if c.isalnum())
-
-
-def _find(passage: str, page: str) -> tuple[int, int] | None:
-    """The first and last letter (exclusive) of the passage, or of the longest beginning or end that is found."""
-    size = len(passage)
-    while size and (size >= _SHORTEST or size == len(passage)):
-        for part in (passage[:size], passage[-size:]):
-            if (place := page.find(part)) >= 0:
-                return place, place + size
-        size = size * 3 // 4
-    return None
+def _plain(text: str) -> str:
+    characters = (unicodedata.normalize("NFKC", character) for character in text)
+    return "".join(c for character in characters for c in character.casefold() if c.isalnum())
 
 
 @contextmanager
 def open_pdf(path: Path, content: bytes | None = None) -> Iterator[Any]:
     """Open a file in pdfium, which is not thread-safe; `content` is that of one that lies inside another file."""
-    import pypdfium2 as pdfium
-
     _check_pdf(path, content)
     with _PDFIUM_LOCK:
         try:

@@ -3,12 +3,13 @@
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pypdfium2 as pdfium
 
 from longmatch.documents import ocr
 from longmatch.documents.draft import Draft
@@ -27,7 +28,6 @@ from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.metadata import first_page_text, pdf_metadata
 from longmatch.documents.pdf.picture import open_pdf
 from longmatch.documents.pdf.scans import (
-    has_image,
     named_pages,
     no_text,
     read_scanned,
@@ -48,60 +48,38 @@ MOST_PIXELS = 150_000_000  # of a frame: A4 at 1,200 dots per inch
 _POINTS = 842  # what the longer side of a picture is taken for: A4
 _RUN_IN_ABSTRACT = re.compile(r"(abstract)\s*[—–:.-]+\s*(?=\S)", re.IGNORECASE)
 
-
-class Vocabulary:
-    """The words of the document, which show whether a hyphen at the end of a line belongs to the word."""
-
-    def __init__(self, lines: Iterable[Line]) -> None:
-        self._counts: Counter[str] = Counter()
-        for line in lines:
-            words = _WORD.findall(line.text.casefold())
-            self._counts.update(words[1:-1])  # the first and the last may be incomplete
-            self._counts.update(words[:1] if len(words) == 1 else ())
-
-    def drops_hyphen(self, left: str, right: str) -> bool:
-        """Whether two halves are joined without the hyphen between them.
-
-        >>> words = Vocabulary([])
-        >>> [words.drops_hyphen(*pair) for pair in [("docu", "ments"), ("EMBED", "DINGS")]]
-        [True, True]
-        >>> [words.drops_hyphen(*pair) for pair in [("Ku", "Klux"), ("state-of-the", "art")]]
-        [False, False]
-        """
-        joined, hyphenated = (left + right).casefold(), f"{left}-{right}".casefold()
-        if self._counts[joined] != self._counts[hyphenated]:
-            return self._counts[joined] > self._counts[hyphenated]
-        one_case = right[:1].islower() or (left.isupper() and right.isupper())
-        if not one_case or "-" in left:
-            return False
-        halves_are_words = self._counts[left.casefold()] and self._counts[right.casefold()]
-        return not (halves_are_words and len(left) > 2 and len(right) > 2)
+WordCounts = Counter[str]  # of the document: they show whether a hyphen at the end of a line belongs to the word
 
 
-def join_pages(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[str, list[tuple[int, int]]]:
-    """The text of consecutive lines, and where in it further pages begin: character, page."""
-    text, breaks = "", []
-    for number, line in enumerate(lines):
-        added = " ".join(line.text.split())
-        text = join(text, added, vocabulary)
-        if number and line.page != lines[number - 1].page:
-            breaks.append((len(text) - len(added), line.page))
-    return text, breaks
+def drops_hyphen(left: str, right: str, words: WordCounts) -> bool:
+    """Whether the two halves of a word are joined without the hyphen between them.
+
+    >>> [drops_hyphen(*pair, WordCounts()) for pair in [("docu", "ments"), ("EMBED", "DINGS")]]
+    [True, True]
+    >>> [drops_hyphen(*pair, WordCounts()) for pair in [("Ku", "Klux"), ("state-of-the", "art")]]
+    [False, False]
+    """
+    joined, hyphenated = (left + right).casefold(), f"{left}-{right}".casefold()
+    if words[joined] != words[hyphenated]:
+        return words[joined] > words[hyphenated]
+    one_case = right[:1].islower() or (left.isupper() and right.isupper())
+    if not one_case or "-" in left:
+        return False
+    halves_are_words = words[left.casefold()] and words[right.casefold()]
+    return not (halves_are_words and len(left) > 2 and len(right) > 2)
 
 
-def join(before: str, after: str, vocabulary: Vocabulary) -> str:
+def join(before: str, after: str, words: WordCounts) -> str:
     """Join two texts, the second of which begins on a new line; Chinese characters are joined without a blank.
 
-    >>> join("long docu-", "ments", Vocabulary([])), join("很长的", "文件", Vocabulary([]))
+    >>> join("long docu-", "ments", WordCounts()), join("很长的", "文件", WordCounts())
     ('long documents', '很长的文件')
     """
     if not before or not after:
         return before or after
     left, right = _HYPHENATED_END.search(before), _WORD_START.match(after)
     if left and right:
-        if vocabulary.drops_hyphen(left[1], right[0]):
-            return before[:-1] + after
-        return before + after
+        return (before[:-1] if drops_hyphen(left[1], right[0], words) else before) + after
     if before.endswith(("-", "/")) and not before.endswith((" -", "--")):
         return before + after
     if _IDEOGRAPHIC.match(before[-1]) and _IDEOGRAPHIC.match(after[0]):
@@ -118,7 +96,7 @@ def join_continued(blocks: list[LayoutBlock], body: Body) -> list[LayoutBlock]:
         if block.kind == "heading":
             open_block = None
         elif block.kind == "text":
-            if open_block is not None and _continues(open_block, block, body):
+            if open_block is not None and _continues(open_block.last, block.first, body):
                 open_block.lines += block.lines
                 continue
             if open_block is not None and open_block.last.text.endswith("-") and interruptions < _MAX_INTERRUPTIONS:
@@ -129,8 +107,8 @@ def join_continued(blocks: list[LayoutBlock], body: Body) -> list[LayoutBlock]:
     return result
 
 
-def _continues(before: LayoutBlock, block: LayoutBlock, body: Body) -> bool:
-    last, first = before.last, block.first
+def _continues(last: Line, first: Line, body: Body) -> bool:
+    """Whether the first line of a block continues the paragraph whose last line is given."""
     if LIST_ITEM.match(first.text) and not _OPEN_END.search(last.text[-8:]):
         return False
     if abs(last.size - first.size) > 0.07 * body.size or last.bold != first.bold:
@@ -150,87 +128,87 @@ def _continues(before: LayoutBlock, block: LayoutBlock, body: Body) -> bool:
 
 def read_pdf(path: Path) -> Draft:
     """Read the text of a PDF with its headings and kinds of paragraphs, in reading order."""
+    pages: list[list[Fragment]] = []
+    scanned: list[int] = []  # pages without text that show a picture
+    remarks: list[str] = []
+    bookmarks: set[str] = set()
+    info: dict[str, str] = {}
     with open_pdf(path) as document:
-        found = [_page_fragments(document, index) for index in range(len(document))]
-        remarks = [f"{path}: page {n} is damaged and was skipped." for n, page in enumerate(found, 1) if page is None]
-        pages = [page or [] for page in found]
-        scanned = [number for number, page in enumerate(pages, 1) if not page and has_image(document, number - 1)]
-        bookmarks = frozenset(normalise(_bookmark_title(bookmark)) for bookmark in document.get_toc()) - {""}
-        metadata = pdf_metadata(path, _stated_metadata(document), first_page_text(document))
+        for number in range(1, len(document) + 1):
+            pages.append([])
+            try:
+                page = document[number - 1]
+            except pdfium.PdfiumError:
+                remarks.append(f"{path}: page {number} is damaged and was skipped.")
+                continue
+            with closing(page):
+                pages[-1] = read_fragments(page)
+                if not pages[-1] and any(page.get_objects(filter=[pdfium.raw.FPDF_PAGEOBJ_IMAGE])):
+                    scanned.append(number)
+        for bookmark in document.get_toc():
+            with suppress(UnicodeDecodeError):  # half a character
+                bookmarks.add(normalise(str(bookmark.get_title())))
+        with suppress(UnicodeDecodeError):
+            info = dict(document.get_metadata_dict(skip_empty=True))
+        metadata = pdf_metadata(path, info, first_page_text(document))
     with_ocr = bool(scanned) and ocr.is_available()
     if with_ocr:
         recognised = read_scanned(path, scanned)
         for number, fragments in zip(scanned, scanned_fragments(recognised), strict=True):
             pages[number - 1] = fragments
         metadata |= scan_metadata(recognised)
-    if not any(pages):
-        raise no_text(path, with_ocr)
-    if with_ocr:
         remarks += remarks_on(path, recognised)
     elif scanned:
         install = f"Install OCR to include them: {ocr.INSTALL}."
         remarks.append(f"{path}: no text on {named_pages(scanned)} (scanned?). {install}")
-    draft = draft_pages(pages, bookmarks, metadata)
+    if not any(pages):
+        raise no_text(path, with_ocr)
+    draft = draft_pages(pages, bookmarks - {""}, metadata)
     draft.remarks = remarks
     return draft
 
 
-def draft_pages(pages: list[list[Fragment]], bookmarks: frozenset[str], metadata: dict[str, Any]) -> Draft:
+def draft_pages(pages: list[list[Fragment]], bookmarks: set[str], metadata: dict[str, Any]) -> Draft:
     """The draft of a document from the fragments of its pages, at least one of which has some."""
     cleaned = without_furniture(pages)
     pages = cleaned if any(cleaned) else pages
     reader = ColumnReader(usual_gutters(pages))
     lines = [line for number, fragments in enumerate(pages, 1) for line in reader.lines(fragments, number)]
-    return _draft(lines, bookmarks, metadata)
-
-
-def _page_fragments(document: Any, index: int) -> list[Fragment] | None:
-    """The fragments of a page; None if it is damaged."""
-    import pypdfium2 as pdfium
-
-    try:
-        page = document[index]
-    except pdfium.PdfiumError:
-        return None
-    with closing(page):
-        return read_fragments(page)
-
-
-def _stated_metadata(document: Any) -> dict[str, str]:
-    try:
-        return dict(document.get_metadata_dict(skip_empty=True))
-    except UnicodeDecodeError:  # half a character
-        return {}
-
-
-def _bookmark_title(bookmark: Any) -> str:
-    try:
-        return str(bookmark.get_title())
-    except UnicodeDecodeError:  # half a character
-        return ""
-
-
-def _draft(lines: list[Line], bookmarks: frozenset[str], metadata: dict[str, Any]) -> Draft:
-    body, vocabulary = Body.of(lines), Vocabulary(lines)
+    body, words = Body.of(lines), _count_words(lines)
     blocks = mark_captions_and_tables(make_blocks(lines, body), body)
     blocks = mark_headings(blocks, body, bookmarks)
     blocks = mark_references(mark_footnotes(blocks, body))
     mark_code(blocks)
     draft = Draft(metadata=metadata)
     for block in join_continued(blocks, body):
-        _add(draft, block, vocabulary)
+        _add(draft, block, words)
     if not draft.blocks:
         draft.paragraph(draft.title)  # a page with only a title
     return draft
 
 
-def _add(draft: Draft, block: LayoutBlock, vocabulary: Vocabulary) -> None:
+def _count_words(lines: Iterable[Line]) -> WordCounts:
+    counts = WordCounts()
+    for line in lines:
+        words = _WORD.findall(line.text.casefold())
+        counts.update(words if len(words) == 1 else words[1:-1])  # the first and the last may be incomplete
+    return counts
+
+
+def _add(draft: Draft, block: LayoutBlock, words: WordCounts) -> None:
     page = block.first.page
     if block.kind in ("table", "contents", "code"):
         text = "\n".join(line.text for line in block.lines)
         draft.paragraph(text, "code" if block.kind == "code" else "table", page)
         return
-    text, breaks = (block.text, []) if block.text else join_pages(block.lines, vocabulary)
+    text, breaks = block.text, []  # and where in it further pages begin: character, page
+    current = page
+    for line in () if text else block.lines:
+        added = " ".join(line.text.split())
+        text = join(text, added, words)
+        if line.page != current:
+            current = line.page
+            breaks.append((len(text) - len(added), current))
     if block.kind == "title":
         draft.title = draft.title or text
     elif block.kind == "heading":
@@ -247,7 +225,16 @@ def read_image(path: Path) -> Draft:
     """Read a picture of a page, or all pages of a TIFF file."""
     if not ocr.is_available():
         raise ReadError(path, "is a picture", f"Install OCR to read the text in it: {ocr.INSTALL}.")
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image, ImageOps, UnidentifiedImageError
+
+    def pixels(number: int) -> tuple[ocr.Pixels, float]:
+        """A frame, turned as its camera says, made smaller if it is large, and its pixels per point."""
+        image.seek(number - 1)
+        if image.width * image.height > MOST_PIXELS:
+            raise ReadError(path, f"is too large at page {number}", "Make it smaller.")
+        frame = ImageOps.exif_transpose(image).convert("RGB")
+        frame.thumbnail((ocr.LONGEST_SIDE, ocr.LONGEST_SIDE))
+        return np.array(frame), max(frame.size) / _POINTS
 
     try:
         with warnings.catch_warnings():
@@ -256,8 +243,7 @@ def read_image(path: Path) -> Draft:
         with opened as image:
             if image.width * image.height > MOST_PIXELS:
                 raise ReadError(path, f"is too large ({image.width:,} x {image.height:,} pixels)", "Make it smaller.")
-            count = getattr(image, "n_frames", 1)
-            pages = recognise_pages(range(1, count + 1), lambda number: _pixels(path, image, number))
+            pages = recognise_pages(range(1, getattr(image, "n_frames", 1) + 1), pixels)
     except Image.DecompressionBombError as error:  # at twice that limit, before the size is known here
         raise ReadError(path, f"is too large (over {MOST_PIXELS:,} pixels)", "Make it smaller.") from error
     except (OSError, ValueError, SyntaxError, UnidentifiedImageError) as error:
@@ -265,18 +251,6 @@ def read_image(path: Path) -> Draft:
     fragments = scanned_fragments(pages)
     if not any(fragments):
         raise no_text(path, ocr_tried=True)
-    draft = draft_pages(fragments, frozenset(), scan_metadata(pages))
+    draft = draft_pages(fragments, set(), scan_metadata(pages))
     draft.remarks = remarks_on(path, pages)
     return draft
-
-
-def _pixels(path: Path, image: Any, number: int) -> tuple[ocr.Pixels, float]:
-    """A frame, turned as its camera says, made smaller if it is large, and its pixels per point."""
-    from PIL import ImageOps
-
-    image.seek(number - 1)
-    if image.width * image.height > MOST_PIXELS:
-        raise ReadError(path, f"is too large at page {number}", "Make it smaller.")
-    frame = ImageOps.exif_transpose(image).convert("RGB")
-    frame.thumbnail((ocr.LONGEST_SIDE, ocr.LONGEST_SIDE))
-    return np.array(frame), max(frame.size) / _POINTS

@@ -7,15 +7,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from longmatch.documents import ocr
 from longmatch.documents.pdf.fragments import Fragment, is_prose
 from longmatch.documents.pdf.picture import draw, open_page, open_pdf
 from longmatch.errors import ReadError
-
-Floats = npt.NDArray[Any]
 
 UNSURE = 0.8  # confidence below which a page is named
 _EM = 1.15  # height of a line's box, in ems
@@ -30,24 +25,6 @@ class ScannedPage:
     number: int
     lines: Sequence[ocr.OcrLine]
     scale: float  # pixels per point
-
-    @property
-    def confidence(self) -> float:
-        """How sure OCR is of it."""
-        return ocr.confidence_of(self.lines)
-
-
-def has_image(document: Any, index: int) -> bool:
-    """Whether a page of a pdfium document shows a picture."""
-    import pypdfium2 as pdfium
-    import pypdfium2.raw as pdfium_c
-
-    try:
-        page = document[index]
-    except pdfium.PdfiumError:
-        return False
-    with closing(page):
-        return next(iter(page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE])), None) is not None
 
 
 def read_scanned(path: Path, numbers: Sequence[int]) -> list[ScannedPage]:
@@ -81,7 +58,7 @@ def scan_metadata(pages: Sequence[ScannedPage]) -> dict[str, Any]:
 def remarks_on(path: Path, pages: Sequence[ScannedPage]) -> list[str]:
     """Name the pages that OCR could not read, or not surely."""
     empty = [page.number for page in pages if not page.lines]
-    unsure = [page.number for page in pages if page.lines and page.confidence < UNSURE]
+    unsure = [page.number for page in pages if page.lines and ocr.confidence_of(page.lines) < UNSURE]
     said = [f"{path}: OCR found no text on {named_pages(empty)}."] if empty else []
     if unsure:
         said.append(f"{path}: OCR is not sure of {named_pages(unsure)}; compare what was read with the scan.")
@@ -90,38 +67,33 @@ def remarks_on(path: Path, pages: Sequence[ScannedPage]) -> list[str]:
 
 def scanned_fragments(pages: Sequence[ScannedPage]) -> list[list[Fragment]]:
     """The lines of each scanned page as fragments; those of about the usual size have that size."""
+    fragments: list[list[Fragment]] = [[] for _ in pages]
     lines = [(line, page.scale) for page in pages for line in page.lines]
     if not lines:
-        return [[] for _ in pages]
-    lengths = np.array([len(line.text) for line, _ in lines])
-    size = _usual(np.array([_size(line, scale) for line, scale in lines]), lengths)
-    stroke = _usual(np.array([_relative_stroke(line) for line, _ in lines]), lengths)
-    return [[_fragment(line, page.scale, size, stroke) for line in page.lines] for page in pages]
-
-
-def _usual(values: Floats, lengths: Floats) -> float:
-    """The median over the characters."""
-    order = np.argsort(values)
-    return float(values[order][np.searchsorted(np.cumsum(lengths[order]), lengths.sum() / 2)])
-
-
-def _relative_stroke(line: ocr.OcrLine) -> float:
-    return line.stroke / max(line.bottom - line.top, 1.0)
+        return fragments
+    lengths = [len(line.text) for line, _ in lines]
+    usual = ocr.weighted_median([_size(line, scale) for line, scale in lines], lengths)
+    usual_stroke = ocr.weighted_median([_relative_stroke(line) for line, _ in lines], lengths)
+    for page, own in zip(pages, fragments, strict=True):
+        scale = page.scale
+        for line in page.lines:
+            ratio = _size(line, scale) / usual
+            size = usual if abs(ratio - 1) < _SAME_SIZE else usual * round(ratio, 1)
+            bold = _relative_stroke(line) > _BOLD * usual_stroke > 0
+            text = " ".join(line.text.split())
+            baseline = (line.bottom - 0.27 * (line.bottom - line.top)) / scale
+            style: dict[str, Any] = {"size": size, "top_size": size, "bold": bold, "bold_start": bold, "font": "scan"}
+            prose = is_prose(text)
+            own.append(Fragment(text, line.left / scale, line.right / scale, baseline, **style, prose=prose))
+    return fragments
 
 
 def _size(line: ocr.OcrLine, scale: float) -> float:
     return (line.bottom - line.top) / _EM / scale
 
 
-def _fragment(line: ocr.OcrLine, scale: float, usual: float, stroke: float) -> Fragment:
-    ratio = _size(line, scale) / usual
-    size = usual if abs(ratio - 1) < _SAME_SIZE else usual * round(ratio, 1)
-    text = " ".join(line.text.split())
-    baseline = (line.bottom - 0.27 * (line.bottom - line.top)) / scale
-    place: dict[str, Any] = {"x0": line.left / scale, "x1": line.right / scale, "y": baseline}
-    bold = _relative_stroke(line) > _BOLD * stroke > 0
-    style: dict[str, Any] = {"size": size, "top_size": size, "bold": bold, "bold_start": bold, "font": "scan"}
-    return Fragment(text=text, **place, **style, prose=is_prose(text))
+def _relative_stroke(line: ocr.OcrLine) -> float:
+    return line.stroke / max(line.bottom - line.top, 1.0)
 
 
 def no_text(path: Path, ocr_tried: bool) -> ReadError:
