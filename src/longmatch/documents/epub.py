@@ -33,29 +33,26 @@ def read_epub(path: Path) -> Draft:
     with Archive(path, "an EPUB file") as archive, file_errors(path, "is damaged", "Get a fresh copy."):
         book = _Book(archive)
         encrypted = _encrypted(archive)
-        draft = Draft(title=book.title(), metadata=book.metadata())
+        title = book.text("title")
+        draft = Draft(title="" if title.lower() in _NO_TITLES else title, metadata=book.metadata())
         entries = book.contents()
         for chapter in book.chapters():
             if chapter in encrypted:
                 raise ReadError(path, "is protected against reading", "Get a copy without copy protection.")
-            if chapter in archive:
-                _add_chapter(draft, archive, chapter, entries.get(chapter, []))
+            data = archive.read(chapter) if chapter in archive else b""
+            if not data.strip():
+                continue
+            page = parse_page(decode_html(data, archive.path))
+            named = entries.get(chapter, [])
+            if page.blocks and not any(block.kind == "heading" for block in page.blocks):
+                levels = {entry.name: entry.level for entry in named}
+                for block in page.blocks:  # paragraphs that the table of contents names
+                    if block.kind == "text" and (level := levels.get(block.text)):
+                        block.kind, block.level = "heading", level
+                if named and named[0].is_whole and named[0].name not in (block.text for block in page.blocks):
+                    draft.heading(named[0].name, named[0].level)
+            page.add_to(draft)
         return draft
-
-
-def _add_chapter(draft: Draft, archive: Archive, chapter: str, entries: list[_Entry]) -> None:
-    data = archive.read(chapter)
-    if not data.strip():
-        return
-    page = parse_page(decode_html(data, archive.path))
-    if page.blocks and not any(block.kind == "heading" for block in page.blocks):
-        levels = {entry.name: entry.level for entry in entries}
-        for block in page.blocks:  # paragraphs that the table of contents names
-            if block.kind == "text" and (level := levels.get(block.text)):
-                block.kind, block.level = "heading", level
-        if entries and entries[0].is_whole and entries[0].name not in (block.text for block in page.blocks):
-            draft.heading(entries[0].name, entries[0].level)
-    page.add_to(draft)
 
 
 def _encrypted(archive: Archive) -> set[str]:
@@ -87,10 +84,16 @@ class _Book:
 
     def chapters(self) -> list[str]:
         """The members with text, in reading order, each once."""
-        items = (self._items.get(reference.get("idref", "")) for reference in self._package.iter("itemref"))
-        pages = (item for item in items if item is not None and item.get("media-type") in _PAGES)
-        shown = (self._member(item) for item in pages if "nav" not in item.get("properties", "").split())
-        return list(dict.fromkeys(shown))
+        members: list[str] = []
+        for reference in self._package.iter("itemref"):
+            item = self._items.get(reference.get("idref", ""))
+            if (
+                item is not None
+                and item.get("media-type") in _PAGES
+                and "nav" not in item.get("properties", "").split()
+            ):
+                members.append(self._member(item))
+        return list(dict.fromkeys(members))
 
     def contents(self) -> dict[str, list[_Entry]]:
         """The table of contents by member (EPUB 2: NCX, EPUB 3: navigation document)."""
@@ -106,20 +109,13 @@ class _Book:
                 root = self._archive.xml(member)
                 if root is None:
                     continue
-                lists = (
-                    top for nav in root.iter("nav") if nav.get("type", "toc") == "toc" for top in nav.findall("ol")
-                )
-                listed = (line for top in lists for line in _list_lines(top, 1))
+                tops = [nav for nav in root.iter("nav") if nav.get("type", "toc") == "toc"]
+                listed = (line for nav in tops for top in nav.findall("ol") for line in _list_lines(top, 1))
                 for target, name, level in _ncx_lines(root, 1) if item is ncx else listed:
                     file, _, place = target.partition("#")
                     entry = _Entry(" ".join(name.split()), level, not place)
                     found.setdefault(resolve(member.rpartition("/")[0], unquote(file)), []).append(entry)
         return found
-
-    def title(self) -> str:
-        """The title, unless a program made it up."""
-        stated = self.text("title")
-        return "" if stated.lower() in _NO_TITLES else stated
 
     def text(self, tag: str) -> str:
         """The first element of that name in the metadata."""

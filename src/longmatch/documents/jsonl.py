@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from longmatch.documents.archive import rooms, take
 from longmatch.documents.checks import LARGEST_FILE, check_document, check_file, too_large
@@ -75,7 +75,8 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     size = check_file(path).st_size
     left = () if path.suffix.lower() == ".jsonl" else rooms(LARGEST_UNPACKED + LARGEST_RATIO * size)
     number, goes_on = 1, False
-    with _open(path) as file:
+    opener: Any = {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix.lower(), Path.open)
+    with opener(path, "rb") as file:
         while True:
             try:
                 line = file.readline(LONGEST_LINE + 1)
@@ -92,23 +93,23 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
             number += not goes_on
 
 
-def _open(path: Path) -> IO[bytes]:
-    openers: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open}
-    file: IO[bytes] = openers.get(path.suffix.lower(), Path.open)(path, "rb")
-    return file
-
-
 def parse_line(line: bytes, path: Path, number: int) -> Document:
     """Parse line `number` of `path` into a document."""
     where = f"{path}, line {number},"
     record = _record(line, where)
     metadata = {key: value for key, value in record.items() if key not in _DOCUMENT_KEYS}
     draft = Draft(metadata=with_bibliography(metadata))
-    for heading, text in _sections(record, where):
+    given = "sections" in record
+    sections = record["sections"] if given else [{"text": record["text"]}]
+    for section in sections if isinstance(sections, list) else [None]:
+        is_object = isinstance(section, dict)
+        heading, text = (section.get("heading") or "", section.get("text") or "") if is_object else (None, None)
+        if not isinstance(heading, str) or not isinstance(text, str):
+            raise ReadError(where, "has a section that is not an object with heading and text", _FORMAT)
         draft.heading(heading)
         for paragraph in _BLANK_LINE.split(text):
             draft.paragraph(paragraph)
-    title, given = str(record.get("title") or ""), "sections" in record
+    title = str(record.get("title") or "")
     document = draft.document(_id_of(record, path, number), title, str(path), given_sections=given)
     return check_document(document, where)
 
@@ -127,14 +128,3 @@ def _record(line: bytes, where: str) -> dict[str, Any]:
 
 def _id_of(record: dict[str, Any], path: Path, number: int) -> str:
     return whole(str(record.get("id") or "")) or f"{path.name.partition('.')[0]}-{number}"
-
-
-def _sections(record: dict[str, Any], where: str) -> Iterator[tuple[str, str]]:
-    sections = record["sections"] if "sections" in record else [{"text": record["text"]}]
-    for section in sections if isinstance(sections, list) else [None]:
-        heading, text = (
-            (section.get("heading") or "", section.get("text") or "") if isinstance(section, dict) else (0, 0)
-        )
-        if not isinstance(heading, str) or not isinstance(text, str):
-            raise ReadError(where, "has a section that is not an object with heading and text", _FORMAT)
-        yield heading, text

@@ -11,7 +11,7 @@ from email.message import Message as EmailPart
 from email.utils import getaddresses, parsedate_to_datetime
 from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from longmatch.documents.archive import TooDeep, file_errors
 from longmatch.documents.checks import LARGEST_FILE, NO_TEXT, check_document, check_file
@@ -90,24 +90,24 @@ class Mail(Member):
 class Message(Mail):
     """A message of a mailbox, by its number."""
 
-    data: bytes = b""  # as it stands in the mailbox
+    data: bytes = b""
 
     def text(self, id: str) -> Document:
         """The message itself."""
         where = f"{self.path}, message {self.name},"
-        if len(self.data) > LARGEST_MESSAGE:
+        if self.size > LARGEST_MESSAGE:
             raise ReadError(where, "is too large for an e-mail", "Save its text alone.")
-        draft = draft_mail(_unquoted(self.data), where)
+        draft = draft_mail(self.data, where)
         return check_document(draft.document(f"{id}#{self.name}", source=str(self.path)), where)
 
     def attached(self, id: str) -> Iterator[Found]:
         """The documents attached to it."""
-        for found in read_attachments(_unquoted(self.data), self.address, f"{id}#{self.name}"):
+        for found in read_attachments(self.data, self.address, f"{id}#{self.name}"):
             yield replace(found, source=str(self.path)) if isinstance(found, Document) else found
 
     def content(self, wanted: str) -> bytes | None:
         """The bytes of an attached file."""
-        return attached_content(_unquoted(self.data), self.address, wanted.partition("#")[2], ".eml")
+        return attached_content(self.data, self.address, wanted.partition("#")[2], ".eml")
 
     @property
     def may_crash(self) -> bool:
@@ -129,7 +129,7 @@ def mailbox_members(path: Path) -> Iterator[Member]:
     try:
         with path.open("rb") as file:
             for number, data in _messages(file, path):
-                yield Message(path, str(number), len(data), data)
+                yield Message(path, str(number), len(data), _QUOTED_SEPARATOR.sub(rb"\1", data))
     except OSError as error:
         raise ReadError(path, f"cannot be read ({error.strerror})", "Check its permissions.") from error
 
@@ -151,11 +151,6 @@ def _messages(file: BinaryIO, path: object) -> Iterator[tuple[int, bytes]]:
     yield number, b"".join(lines)
 
 
-def _unquoted(data: bytes) -> bytes:
-    """A message of a mailbox as it was sent."""
-    return _QUOTED_SEPARATOR.sub(rb"\1", data)
-
-
 def draft_mail(data: bytes, where: object) -> Draft:
     """Subject, text, sender and date of a message; `where` names it in error messages."""
     with file_errors(where, _DAMAGED, "Save it again from the mail program."):
@@ -168,8 +163,15 @@ def draft_mail(data: bytes, where: object) -> Draft:
     draft = parts[0] if len(parts) == 1 else Draft()
     for part in parts if len(parts) != 1 else ():
         draft.extend(part)
-    draft.title = _header(message, "Subject") or "(no subject)"
-    draft.metadata = _metadata(message)
+    draft.title = _decoded(message.get("Subject")) or "(no subject)"
+    sender: list[tuple[str, str]] = []
+    with suppress(RecursionError):  # comments in comments
+        sender = getaddresses([_decoded(message.get("From"))])
+    date = ""
+    with suppress(ValueError, TypeError, IndexError, OverflowError):
+        date = parsedate_to_datetime(str(message.get("Date") or "")[:200]).isoformat()
+    facts = bibliography([name or address for name, address in sender[:10]], [date])
+    draft.metadata = facts | ({"date": date} if "year" in facts else {})
     return draft
 
 
@@ -185,30 +187,14 @@ def _parse(data: bytes, where: object) -> "EmailPart[str, str]":
         raise ReadError(where, _DAMAGED, "Save it again from the mail program.") from error
 
 
-def _header(message: "EmailPart[str, str]", name: str) -> str:
-    """A header, decoded; empty if it is missing."""
-    return _decoded_header(str(message.get(name) or ""))
-
-
-def _decoded_header(raw: str) -> str:
-    """The text of a header."""
-    raw = raw[:_LONGEST_HEADER]
+def _decoded(header: object) -> str:
+    """The text of a header; empty if it is missing."""
+    raw = str(header or "")[:_LONGEST_HEADER]
     try:
         text = str(make_header(decode_header(raw)))
     except (MessageError, LookupError, ValueError):  # an encoding that nobody knows
         text = raw
     return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
-
-
-def _metadata(message: "EmailPart[str, str]") -> dict[str, Any]:
-    sender: list[tuple[str, str]] = []
-    with suppress(RecursionError):  # comments in comments
-        sender = getaddresses([_header(message, "From")])
-    date = ""
-    with suppress(ValueError, TypeError, IndexError, OverflowError):
-        date = parsedate_to_datetime(str(message.get("Date") or "")[:200]).isoformat()
-    facts = bibliography([name or address for name, address in sender[:10]], [date])
-    return facts | ({"date": date} if "year" in facts else {})
 
 
 def _text_parts(part: "EmailPart[str, str]", where: object) -> Iterator[Draft]:
@@ -217,9 +203,8 @@ def _text_parts(part: "EmailPart[str, str]", where: object) -> Iterator[Draft]:
     if kind == "message/rfc822" and part.is_multipart():
         inner = part.get_payload(0)
         assert isinstance(inner, EmailPart)
-        subject = _header(inner, "Subject")
         forwarded = Draft()
-        forwarded.heading(subject)
+        forwarded.heading(_decoded(inner.get("Subject")))
         for text in _text_parts(inner, where):
             forwarded.extend(text)
         yield forwarded
@@ -232,23 +217,16 @@ def _text_parts(part: "EmailPart[str, str]", where: object) -> Iterator[Draft]:
             yield from texts
             if texts and kind == "multipart/alternative":
                 return
-    elif _is_body(part):
-        yield from _text(part, kind == "text/html", where)
+    elif _is_body(part) and (data := _content(part)).strip():
+        text = decode(data, where, part.get_content_charset())
+        draft = draft_html(text) if kind == "text/html" else draft_text(text)
+        if draft.blocks:
+            yield draft
 
 
 def _is_body(part: "EmailPart[str, str]") -> bool:
     """Whether a part is text of the message, and not a file that is attached to it."""
     return part.get_content_type() in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment"
-
-
-def _text(part: "EmailPart[str, str]", is_html: bool, where: object) -> Iterator[Draft]:
-    data = _content(part)
-    if not data.strip():
-        return
-    text = decode(data, where, part.get_content_charset())
-    draft = draft_html(text) if is_html else draft_text(text)
-    if draft.blocks:
-        yield draft
 
 
 def read_attachments(data: bytes, path: object, id: str) -> Iterator[Found]:
@@ -260,12 +238,11 @@ def read_attachments(data: bytes, path: object, id: str) -> Iterator[Found]:
     readable: list[Attachment] = []
     others: list[str] = []
     for name, part in attachments(data, path):
-        suffix = suffix_of(name)
-        container = container_named(suffix)
+        container = container_named(name)
         if container is not None and not container.is_document:
             problem = "is a file of many documents in an e-mail"
             yield ReadError(f"{path}#{name}", problem, "Save it, and index the file.")
-        elif suffix:
+        elif suffix_of(name):
             readable.append((name, part))
         else:
             others.append(name)
@@ -285,25 +262,18 @@ def attachments(data: bytes, path: object) -> list[Attachment]:
         found: list[Attachment] = []
         unique_name = UniqueNames(numbered=_numbered)
         for part in message.walk():
-            if part.is_multipart() or _is_body(part):
+            is_picture = part.get_content_disposition() == "inline" and part.get_content_maintype() == "image"
+            if part.is_multipart() or _is_body(part) or is_picture:
                 continue
-            if name := _name(part):
+            given = None
+            with suppress(LookupError, ValueError, TypeError):
+                given = part.get_filename()
+            last = _decoded(given).replace("\\", "/").rsplit("/", 1)[-1]
+            if name := "".join(c for c in last if c.isprintable()).strip()[-_LONGEST_NAME:]:
                 found.append((unique_name(name), part))
             if len(found) > _MOST_ATTACHMENTS:
                 raise ReadError(path, f"has more than {_MOST_ATTACHMENTS:,} attachments", "Save them as files.")
         return found
-
-
-def _name(part: "EmailPart[str, str]") -> str:
-    """The name of an attached file; empty for a part that is none."""
-    if part.get_content_disposition() == "inline" and part.get_content_maintype() == "image":
-        return ""
-    try:
-        given = part.get_filename("")
-    except (LookupError, ValueError, TypeError):
-        given = ""
-    last = _decoded_header(str(given)).replace("\\", "/").rsplit("/", 1)[-1]
-    return "".join(c for c in last if c.isprintable()).strip()[-_LONGEST_NAME:]
 
 
 def _numbered(name: str, count: int) -> str:
@@ -320,7 +290,8 @@ def attached_content(data: bytes, path: object, wanted: str, holder: str) -> byt
     """The bytes of the file `wanted` attached to a message, or to one of a mailbox, as the name of the holder says."""
     if holder.lower().endswith(".mbox"):
         number, _, wanted = wanted.partition("#")
-        data = next((_unquoted(message) for n, message in _messages(BytesIO(data), path) if str(n) == number), b"")
+        found = (message for n, message in _messages(BytesIO(data), path) if str(n) == number)
+        data = _QUOTED_SEPARATOR.sub(rb"\1", next(found, b""))
     elif not holder.lower().endswith(".eml"):
         return None
     return next((_content(part) for name, part in attachments(data, path) if name == wanted), None)

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from longmatch.documents.decoding import read_text
 from longmatch.documents.document import Kind, Span, line_spans, strip_span
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _BLOCK = re.compile(r"---[ \t]*(?:\r\n|\r|\n)(.*?)(?:\r\n|\r|\n)(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"([A-Za-z][\w-]*+)[ \t]*+:(?:[ \t]++(.*))?$")
 _ITEM = re.compile(r"[ \t]*+-[ \t]++(?:name[ \t]*+:[ \t]*+)?(.*)$")
-_LISTS = {"tags": ("tags", "tag", "categories"), "keywords": ("keywords",)}
+
 _MARKERS = re.compile(r"(?:[ \t]|>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])|#{1,6}(?=[ \t]))*")
 _FOOTNOTE = re.compile(r"\[\^[^\]]+\]:")
 _INLINE_MARKUP = re.compile(
@@ -53,11 +53,21 @@ def draft_markdown(text: str) -> Draft:
         body = re.sub(r"[^\r\n]", " ", front_matter[0]) + text[front_matter.end() :]
         found = fields(front_matter[1])
         draft.title = " ".join(found.get("title", ()))
-        draft.metadata = front_matter_metadata(found)
+
+        def all_of(*names: str) -> list[str]:
+            return [value for name in names for value in found.get(name, ())]
+
+        draft.metadata = bibliography(
+            all_of("author", "authors"),
+            all_of("year", "date", "published"),
+            all_of("doi"),
+            tags="; ".join(all_of("tags", "tag", "categories")),
+            keywords="; ".join(all_of("keywords")),
+        )
     lines = list(line_spans(text))
     tokens = _parser(inline=False).parse(body)
-    for token, content in zip_longest(tokens, tokens[1:]):
-        block = _block(text, lines, token, content)
+    for token, following in zip_longest(tokens, tokens[1:]):
+        block = _block(text, lines, token, following.content if following else "")
         if block is not None and block.end > block.start:
             draft.blocks.append(block)
     if not draft.title:
@@ -66,16 +76,17 @@ def draft_markdown(text: str) -> Draft:
     return draft
 
 
-def _block(text: str, lines: list[Span], token: "Token", content: "Token | None") -> Block | None:
+def _block(text: str, lines: list[Span], token: "Token", content: str) -> Block | None:
+    """The block that a token of the parser begins, if any; `content` is that of the next token."""
     if token.map is None:
         return None
     first, last = token.map[0], min(token.map[1], len(lines))
     if token.type in {"heading_open", "paragraph_open"}:
-        assert content is not None
-        span = _content_span(text, lines[first:last], content.content)
+        span = _content_span(text, lines[first:last], content)
         if token.type == "heading_open":
-            return Block(span.start, span.end, "heading", int(token.tag[1]), label=strip_markup(content.content))
-        return Block(span.start, span.end, _kind(content.content))
+            return Block(span.start, span.end, "heading", int(token.tag[1]), label=strip_markup(content))
+        kind: Kind = "caption" if is_caption(content.lstrip("*_")) else "text"
+        return Block(span.start, span.end, "footnote" if _FOOTNOTE.match(content) else kind)
     span = strip_span(text, lines[first].start, lines[last - 1].end) if last > first else Span(0, 0)
     if token.type in {"fence", "code_block"}:
         if token.type == "fence" and last - first > 1:
@@ -87,12 +98,6 @@ def _block(text: str, lines: list[Span], token: "Token", content: "Token | None"
     if token.type == "html_block" and _HTML_MARKUP.sub("", token.content).strip():
         return Block(span.start, span.end)
     return None
-
-
-def _kind(content: str) -> Kind:
-    if _FOOTNOTE.match(content):
-        return "footnote"
-    return "caption" if is_caption(content.lstrip("*_")) else "text"
 
 
 def _content_span(text: str, lines: list[Span], content: str) -> Span:
@@ -113,16 +118,15 @@ def blank_markup(text: str) -> str:
     >>> blank_markup("a **bold** [link](http://x.y) and `code`, 2*3")
     'a   bold    link              and  code , 2*3'
     """
-    return _INLINE_MARKUP.sub(_blanked, text)
 
+    def blanked(match: re.Match[str]) -> str:
+        """Spaces in place of a match, except for the text of a link."""
+        if match.lastgroup is None:
+            return " " * len(match[0])
+        start, end = match.span("link")
+        return " " * (start - match.start()) + match["link"] + " " * (match.end() - end)
 
-def _blanked(match: re.Match[str]) -> str:
-    """Spaces in place of a match, except for the text of a link."""
-    kept = match.lastgroup
-    if kept is None:
-        return " " * len(match[0])
-    start, end = match.start(kept) - match.start(), match.end(kept) - match.start()
-    return " " * start + match[kept] + " " * (len(match[0]) - end)
+    return _INLINE_MARKUP.sub(blanked, text)
 
 
 def strip_markup(inline: str) -> str:
@@ -164,17 +168,6 @@ def fields(block: str) -> dict[str, list[str]]:
         elif line.strip() and not line.startswith((" ", "\t")):
             values = None
     return found
-
-
-def front_matter_metadata(found: dict[str, list[str]]) -> dict[str, Any]:
-    """Author, year, DOI and tags."""
-
-    def all_of(*names: str) -> list[str]:
-        return [value for name in names for value in found.get(name, ())]
-
-    dates = all_of("year", "date", "published")
-    lists = {name: "; ".join(all_of(*others)) for name, others in _LISTS.items()}
-    return bibliography(all_of("author", "authors"), dates, all_of("doi"), **lists)
 
 
 def _values(text: str) -> list[str]:

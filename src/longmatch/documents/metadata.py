@@ -74,9 +74,14 @@ def author_names(text: str) -> list[str]:
     """
     if len(text) > _LARGEST_NAME * _MOST_NAMES:
         return []
-    parts = re.split(r"[;\n]|(?<=\s)(?:and|&)(?=\s)", text)
-    names = [name for part in parts for name in _at_commas(part.strip(" ,\t\r"))]
-    return [clean for name in names if _is_name(clean := " ".join(name.split()))]
+    found: list[str] = []
+    for part in re.split(r"[;\n]|(?<=\s)(?:and|&)(?=\s)", text):
+        stripped = part.strip(" ,\t\r")
+        names = [name.strip() for name in stripped.split(",")]
+        several = len(names) > 1 and all(" " in name for name in names)
+        inverted = len(names) == 2 and _PARTICLE.match(names[0]) is not None
+        found += names if several and not inverted else [stripped]  # `Jane Doe, Rick Roe` are two, `Doe, Jane` is one
+    return [clean for name in found if _is_name(clean := " ".join(name.split()))]
 
 
 def year_of(text: str) -> int | None:
@@ -120,14 +125,6 @@ def _without_end(doi: str) -> str:
     return ""
 
 
-def _at_commas(part: str) -> list[str]:
-    """`Jane Doe, Rick Roe` are two, `Doe, Jane` is one."""
-    names = [name.strip() for name in part.split(",")]
-    several = len(names) > 1 and all(" " in name for name in names)
-    inverted = len(names) == 2 and _PARTICLE.match(names[0]) is not None
-    return names if several and not inverted else [part]
-
-
 def _is_name(name: str) -> bool:
     return (
         2 <= len(name) <= _LARGEST_NAME
@@ -141,12 +138,13 @@ def _is_name(name: str) -> bool:
 
 def _texts(value: object) -> list[str]:
     """The texts in a field: one, a list of them, or of objects with a name."""
-    values = value if isinstance(value, list) else [value]
-    named = [v.get("name") or _joined(v) if isinstance(v, dict) else v for v in values]
-    return [str(v) for v in named if isinstance(v, str | int) and not isinstance(v, bool)]
-
-
-def _joined(person: dict[str, Any]) -> str:
-    given = person.get("given") or person.get("first") or ""
-    family = person.get("family") or person.get("last") or ""
-    return f"{family}, {given}" if isinstance(given, str) and isinstance(family, str) and given and family else ""
+    texts = []
+    for item in value if isinstance(value, list) else [value]:
+        name = item
+        if isinstance(item, dict):
+            given, family = item.get("given") or item.get("first"), item.get("family") or item.get("last")
+            both = isinstance(given, str) and isinstance(family, str) and given and family
+            name = item.get("name") or (f"{family}, {given}" if both else "")
+        if isinstance(name, str | int) and not isinstance(name, bool):
+            texts.append(str(name))
+    return texts

@@ -2,14 +2,13 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from functools import lru_cache
+from contextlib import suppress
 from pathlib import Path
 
 from longmatch.documents.checks import check_file
 from longmatch.documents.document import Kind
 from longmatch.documents.draft import Draft
-from longmatch.documents.tex_source import VERBATIM, Labels, document_body, group, load
+from longmatch.documents.tex_source import VERBATIM, Labels, citation_texts, document_body, group, label_numbers, load
 
 _SYMBOL_LIST = r"""
 ss=ß ae=æ AE=Æ oe=œ OE=Œ aa=å AA=Å o=ø O=Ø l=ł L=Ł i=ı j=ȷ dh=ð DH=Ð th=þ TH=Þ S=§ P=¶ pounds=£ euro=€ copyright=©
@@ -36,6 +35,7 @@ _TABLE = _environments("tabular tabularx tabulary longtable tblr")
 _FLOAT = _environments("figure table wrapfigure wraptable algorithm listing sidewaystable sidewaysfigure")
 _SKIPPED = _environments("tikzpicture pgfpicture comment CCSXML filecontents forest keywords IEEEkeywords")
 _VERBATIM = _environments(VERBATIM)
+_READ_WHOLE = _SKIPPED | _MATH | _VERBATIM | _TABLE
 _WITH_ARGUMENT = _environments("minipage multicols subfigure subtable adjustbox spacing list thebibliography")
 _STRUCTURE = re.compile(
     r"\\(?P<section>part|chapter|(?:sub){0,2}section)\*?(?![A-Za-z])|\\(?P<run_in>(?:sub)?paragraph)\*?(?![A-Za-z])"
@@ -73,7 +73,7 @@ class _Reader:
     def __init__(self, source: str, references: str) -> None:
         self.draft = Draft()
         self._source, self._references = source, references
-        self._labels = Labels.of(source, references)
+        self._labels = Labels(label_numbers(source), citation_texts(source) or citation_texts(references))
         self._top_level = next((n for n, name in enumerate(_LEVELS) if f"\\{name}" in source), 2)
         self._buffer: list[str] = []
         self._notes: list[str] = []
@@ -95,15 +95,23 @@ class _Reader:
         """Handle a structural command; return the position after it."""
         end = command.end()
         if command["section"]:
-            return self._heading(command["section"], end)
-        if command["run_in"]:
+            self._flush()
+            text, end = group(self._source, group(self._source, end, "[")[1])
+            level = _LEVELS.index(command["section"]) - self._top_level + 1
+            self.draft.heading(self._plain(text), max(1, level))
+        elif command["run_in"]:
             self._flush()
             text, end = group(self._source, group(self._source, end, "[")[1])
             self._buffer.append(f"{text} ")
         elif command["begin"]:
             return self._begin(command["begin"].strip(), end)
         elif command["end"]:
-            self._end(command["end"].strip())
+            name = command["end"].strip()
+            if name in _FLOAT and self._interrupted:
+                self._end_float()
+            else:
+                self._flush()
+                self._kind = "text" if name == "thebibliography" else self._kind
         elif command["argument"]:
             return self._argument(command["argument"], end)
         elif command["item"]:
@@ -123,28 +131,20 @@ class _Reader:
             self._flush()
         return end
 
-    def _heading(self, name: str, position: int) -> int:
-        self._flush()
-        text, end = group(self._source, group(self._source, position, "[")[1])
-        self.draft.heading(self._plain(text), max(1, _LEVELS.index(name) - self._top_level + 1))
-        return end
-
     def _begin(self, name: str, position: int) -> int:
-        if name in _SKIPPED:
-            return self._contents(name, position)[1]
-        if name in _MATH:
-            formula, end = self._contents(name, position)
-            self._buffer.append(f" ${formula}$ ")
-            return end
-        if name in _VERBATIM:
-            self._flush()
-            code, end = self._contents(name, position)
-            self.draft.paragraph(code.strip("\n"), "code")
-            return end
-        if name in _TABLE:
-            rows, end = self._contents(name, position)
-            self._table(rows)
-            return end
+        """Handle the beginning of an environment, or all of it; return the position after that."""
+        if name in _READ_WHOLE:
+            ends = (end for end in _ENVIRONMENT_END.finditer(self._source, position) if end[1] == name)
+            closing = next(ends, None)
+            content = self._source[position : closing.start() if closing else len(self._source)]
+            if name in _MATH:
+                self._buffer.append(f" ${content}$ ")
+            elif name in _VERBATIM:
+                self._flush()
+                self.draft.paragraph(content.strip("\n"), "code")
+            elif name in _TABLE:
+                self._table(content)
+            return closing.end() if closing else len(self._source)
         if name in _FLOAT:
             self._interrupted.append((self._buffer, self._notes))
             self._buffer, self._notes = [], []
@@ -153,21 +153,15 @@ class _Reader:
         if name == "abstract":
             self.draft.heading("Abstract")
         elif name == "thebibliography":
-            self._begin_references()
+            if not self.draft.blocks or self.draft.blocks[-1].kind != "heading":
+                self.draft.heading("References")
+            self._kind = "reference"
         option, end = group(self._source, position, "[")
         if name in _WITH_ARGUMENT:
             end = group(self._source, end)[1]
         elif option and name not in {"enumerate", "itemize", "description", "document"}:
             self._buffer.append(f"{option}: ")  # a theorem's name
         return end
-
-    def _end(self, name: str) -> None:
-        if name in _FLOAT and self._interrupted:
-            self._end_float()
-            return
-        self._flush()
-        if name == "thebibliography":
-            self._kind = "text"
 
     def _end_float(self) -> None:
         self._flush()
@@ -192,12 +186,6 @@ class _Reader:
             self._source, self._references = f"{self._source[:end]}{self._references}{self._source[end:]}", ""
         return end
 
-    def _begin_references(self) -> None:
-        last = self.draft.blocks[-1] if self.draft.blocks else None
-        if last is None or last.kind != "heading":
-            self.draft.heading("References")
-        self._kind = "reference"
-
     def _table(self, source: str) -> None:
         position = group(source, 0, "[")[1]
         while (end := group(source, position)[1]) > position:  # width and column specification
@@ -205,13 +193,6 @@ class _Reader:
         rows = _ROW_END.split(_RULE.sub("", source[position:]))
         lines = [" | ".join(self._plain(cell) for cell in _CELL_END.split(row)) for row in rows]
         self.draft.paragraph("\n".join(line for line in lines if line.strip(" |")), "table")
-
-    def _contents(self, name: str, position: int) -> tuple[str, int]:
-        """The content of an environment, and the position after its end."""
-        for closing in _ENVIRONMENT_END.finditer(self._source, position):
-            if closing[1] == name:
-                return self._source[position : closing.start()], closing.end()
-        return self._source[position:], len(self._source)
 
     def _flush(self) -> None:
         text, self._buffer = self._plain("".join(self._buffer)), []
@@ -225,16 +206,11 @@ class _Reader:
         return _SPACE_BEFORE.sub("", plain_text(source, self._labels))
 
 
-def _combining(pairs: str) -> dict[str, str]:
-    """Commands and their combining characters."""
-    words = pairs.split()
-    return {name: chr(int(code, 16)) for name, code in zip(words[::2], words[1::2], strict=True)}
-
-
-_ACCENTS = _combining(
-    "' 0301 ` 0300 ^ 0302 \" 0308 ~ 0303 = 0304 . 0307 u 0306 v 030c H 030b c 0327 k 0328 r 030a d 0323 b 0331"
-)
-_MATH_ACCENTS = _combining("hat 0302 tilde 0303 bar 0304 dot 0307 ddot 0308 vec 20d7 widehat 0302 widetilde 0303")
+_ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307"}
+_ACCENTS |= {"u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328", "r": "\u030a", "d": "\u0323"}
+_ACCENTS |= {"b": "\u0331"}
+_MATH_ACCENTS = {"hat": "\u0302", "tilde": "\u0303", "bar": "\u0304", "dot": "\u0307", "ddot": "\u0308"}
+_MATH_ACCENTS |= {"vec": "\u20d7", "widehat": "\u0302", "widetilde": "\u0303"}
 
 _OPERATOR_LIST = "log ln exp sin cos tan tanh max min arg argmax argmin lim sup inf det dim ker deg gcd Pr mod bmod"
 _OPERATORS = frozenset(_OPERATOR_LIST.split())
@@ -255,16 +231,10 @@ _ACCENTED = re.compile(r"\\([A-Za-z]+)\s?|([^\\])")
 _CITE = re.compile(r"(?:paren|text|auto|foot|full)?[Cc]ite[A-Za-z]*")
 _REFERENCE = re.compile(r"(?:eq|auto|page|name|v)?ref|[cC]ref")
 _PUNCTUATION = {"---": "—", "--": "–", "``": "“", "''": "”", "`": "‘", "~": " ", "&": " "}
+_ESCAPED = dict.fromkeys("!/()[]-", "") | dict.fromkeys(",;: \n>", " ") | {"|": "‖"}
 _UNICODE_SPELLING = {"lambda": "lamda", "Lambda": "Lamda"}
 _MAX_DEPTH = 30
 _MAX_ARGUMENTS = 300  # characters: longer braces after an unknown command are running text
-
-
-@dataclass(frozen=True)
-class _Mode:
-    labels: Labels
-    math: bool
-    depth: int
 
 
 def plain_text(source: str, labels: Labels = Labels(), math: bool = False, depth: int = 0) -> str:  # noqa: B008
@@ -280,11 +250,16 @@ def plain_text(source: str, labels: Labels = Labels(), math: bool = False, depth
         position = token.end()
         word, char, dollars, punctuation, _, text, other = token.groups()
         if word:
-            converted, position = _command(word, source, position, _Mode(labels, math, depth))
+            converted, position = _command(word, source, position, labels, math, depth)
             out.append(converted)
+        elif char in _ACCENTS and not math:
+            converted, position = _accented(_ACCENTS[char], source, position)
+            out.append(converted)
+        elif char == "\\":
+            out.append(" ")
+            position = group(source, position, "[")[1]
         elif char:
-            converted, position = _escaped(char, source, position, math)
-            out.append(converted)
+            out.append(_ESCAPED.get(char, char))
         elif dollars:
             math = not math
         elif punctuation:
@@ -294,59 +269,50 @@ def plain_text(source: str, labels: Labels = Labels(), math: bool = False, depth
     return " ".join("".join(out).split())
 
 
-def _escaped(char: str, source: str, position: int, math: bool) -> tuple[str, int]:
-    """A backslash and a character that is not a letter."""
-    if char in _ACCENTS and not math:
-        return _accented(_ACCENTS[char], source, position)
-    if char in "\\,;: \n!>/":
-        if char == "\\":
-            position = group(source, position, "[")[1]
-        return ("" if char in "!/" else " "), position
-    return ("" if char in "()[]-" else "‖" if char == "|" else char), position
-
-
-def _command(word: str, source: str, position: int, mode: _Mode) -> tuple[str, int]:
-    if word in _ACCENTS and not mode.math and source[position : position + 1] in {"{", " "}:
+def _command(word: str, source: str, position: int, labels: Labels, math: bool, depth: int) -> tuple[str, int]:
+    """What a command stands for, and the position after it and its arguments."""
+    if word in _ACCENTS and not math and source[position : position + 1] in {"{", " "}:
         return _accented(_ACCENTS[word], source, position)
     if word in _MATH_ACCENTS:
         return _accented(_MATH_ACCENTS[word], source, position)
     if word in _SYMBOLS:
-        skipped = 0 if mode.math else 2 if source.startswith("{}", position) else source.startswith(" ", position)
+        skipped = 0 if math else 2 if source.startswith("{}", position) else source.startswith(" ", position)
         return _SYMBOLS[word], position + skipped  # TeX swallows the space after \ss; an empty group keeps it
-    if greek := _greek(word):
-        return greek, position
+    name = word.removeprefix("var")
+    with suppress(KeyError):  # it is no Greek letter
+        case = "CAPITAL" if name[:1].isupper() else "SMALL"
+        return unicodedata.lookup(f"GREEK {case} LETTER {_UNICODE_SPELLING.get(name, name)}"), position
     if word in _OPERATORS:
         return f"{word} ", position
     if _CITE.fullmatch(word):
-        return _citation(source, position, mode.labels)
+        while (after := group(source, position, "[")[1]) > position:  # "see", "p. 5"
+            position = after
+        keys, position = group(source, position)
+        names = (key.strip() for key in keys.split(","))
+        return ", ".join(labels.citations.get(key, f"[{key}]") for key in names), position
     if _REFERENCE.fullmatch(word):
         key, position = group(source, position)
-        return mode.labels.numbers.get(key.strip(), ""), position
-    if word in {"frac", "dfrac", "tfrac", "nicefrac"} and mode.depth < _MAX_DEPTH:
+        return labels.numbers.get(key.strip(), ""), position
+    if word in {"frac", "dfrac", "tfrac", "nicefrac"} and depth < _MAX_DEPTH:
         above, position = group(source, position)
         below, position = group(source, position)
-        return "/".join(plain_text(part, mode.labels, True, mode.depth + 1) for part in (above, below)), position
+        return "/".join(plain_text(part, labels, True, depth + 1) for part in (above, below)), position
     while (after := group(source, position, "[")[1]) > position and source[position] == "[":
         position = after
     if word in _SKIPPED_ARGUMENTS:
         for _ in range(_SKIPPED_ARGUMENTS[word]):
             position = group(source, position)[1]
         return "", position
-    return _arguments(source, position, mode)
-
-
-def _arguments(source: str, position: int, mode: _Mode) -> tuple[str, int]:
-    """The arguments of an unknown command, separated by spaces if there are several."""
+    # The arguments of an unknown command, separated by spaces if there are several
     window = source[position : position + _MAX_ARGUMENTS]
     arguments: list[str] = []
     end = 0
     while window.startswith("{", end):
         argument, end = group(window, end)
         arguments.append(argument)
-    if len(arguments) < 2 or end == _MAX_ARGUMENTS or mode.depth >= _MAX_DEPTH:
+    if len(arguments) < 2 or end == _MAX_ARGUMENTS or depth >= _MAX_DEPTH:
         return "", position  # the braces are read as running text
-    texts = (plain_text(argument, mode.labels, mode.math, mode.depth + 1) for argument in arguments)
-    return " ".join(texts), position + end
+    return " ".join(plain_text(argument, labels, math, depth + 1) for argument in arguments), position + end
 
 
 def _accented(accent: str, source: str, position: int) -> tuple[str, int]:
@@ -358,20 +324,3 @@ def _accented(accent: str, source: str, position: int) -> tuple[str, int]:
             letter, end = match[0].strip(), match.end()
     letter = {"\\i": "i", "\\j": "j"}.get(letter, letter.lstrip("\\"))
     return unicodedata.normalize("NFC", letter[:1] + accent + letter[1:]) if letter.strip() else "", end
-
-
-@lru_cache(1_000)
-def _greek(word: str) -> str:
-    name = word.removeprefix("var")
-    case = "CAPITAL" if name[:1].isupper() else "SMALL"
-    try:
-        return unicodedata.lookup(f"GREEK {case} LETTER {_UNICODE_SPELLING.get(name, name)}")
-    except KeyError:
-        return ""
-
-
-def _citation(source: str, position: int, labels: Labels) -> tuple[str, int]:
-    while (after := group(source, position, "[")[1]) > position:  # "see", "p. 5"
-        position = after
-    keys, position = group(source, position)
-    return ", ".join(labels.citations.get(key.strip(), f"[{key.strip()}]") for key in keys.split(",")), position

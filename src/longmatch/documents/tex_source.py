@@ -26,19 +26,9 @@ _DEFINITION = re.compile(
 _CALL = re.compile(r"\\([A-Za-z]++)(?!@)")
 _PARAMETER = re.compile(r"#(\d)")
 _BEGIN, _END = re.compile(r"\\begin\s*+\{document\}"), re.compile(r"\\end\s*+\{document\}")
-_NEVER_EXPANDED = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("section", "paragraph")) | {
-    "part",
-    "chapter",
-    "title",
-    "caption",
-    "footnote",
-    "cite",
-    "item",
-    "label",
-    "ref",
-    "maketitle",
-    "thefootnote",
-}
+_NEVER_EXPANDED = frozenset(f"{x}{y}" for x in ("", "sub", "subsub") for y in ("section", "paragraph"))
+_NEVER_EXPANDED |= {"part", "chapter", "title", "caption", "footnote", "thefootnote", "cite", "item", "label", "ref"}
+_NEVER_EXPANDED |= {"maketitle"}
 _MAX_DEPTH = 10  # of files that include files, and of commands that use commands
 _LONGEST_OPTION = 4_000  # characters
 _MAX_GROWTH = 500_000  # characters that expansion may add, beyond doubling the source
@@ -130,7 +120,13 @@ class _Included:
             self.problem = f"it includes more than {MOST_FILES:,} files; the others were left out."
             return ""
         self._files -= 1
-        file = self._file((command[2] or command[3]).strip().strip('"'), opened)
+        name, file = (command[2] or command[3]).strip().strip('"'), None
+        for named in (f"{name}.tex", name):
+            with suppress(ReadError, ValueError):  # none, nothing in it, or a name that no file can have
+                found = real_path(self._folder / named)
+                check_file(found)
+                if found.is_relative_to(self._folder) and found not in opened and len(opened) <= _MAX_DEPTH:
+                    file = file or found
         if file is None:
             return ""
         self._characters -= file.stat().st_size
@@ -139,16 +135,6 @@ class _Included:
             return ""
         separator = "\n\n" if command[1] == "include" else ""
         return f"{separator}{document_body(self.load(file, opened)).strip()}{separator}"
-
-    def _file(self, name: str, opened: frozenset[Path]) -> Path | None:
-        """The file of a name, with or without its suffix."""
-        for named in (f"{name}.tex", name):
-            with suppress(ReadError, ValueError):  # none, nothing in it, or a name that no file can have
-                file = real_path(self._folder / named)
-                check_file(file)
-                if file.is_relative_to(self._folder) and file not in opened and len(opened) <= _MAX_DEPTH:
-                    return file
-        return None
 
 
 def document_body(text: str) -> str:
@@ -224,11 +210,6 @@ class Labels:
 
     numbers: Mapping[str, str] = field(default_factory=dict)
     citations: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, source: str, references: str) -> "Labels":
-        """The labels of a source; `references` is its .bbl file, used if the source lists no references itself."""
-        return cls(label_numbers(source), citation_texts(source) or citation_texts(references))
 
 
 def label_numbers(source: str) -> dict[str, str]:

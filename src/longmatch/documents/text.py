@@ -66,7 +66,14 @@ def draft_text(text: str) -> Draft:
     >>> draft.title, [(b.kind, b.of(draft.text)) for b in draft.blocks[1:]]
     ('On Rain', [('heading', '1. Why it falls'), ('text', 'Drops grow heavy\nand fall.')])
     """
-    runs = _unbroken_runs(text)
+    runs: list[Lines] = [[]]  # of lines, between blank ones
+    for line in line_spans(text):
+        stripped = strip_span(text, line.start, line.end)
+        if stripped.start < stripped.end:
+            runs[-1].append(stripped)
+        elif runs[-1]:
+            runs.append([])
+    runs = [run for run in runs if run]
     draft = Draft(text=text)
     unwrapped = _is_unwrapped(text, runs)
     paragraphs = [paragraph for run in runs for paragraph in _split_run(text, run, unwrapped)]
@@ -75,15 +82,21 @@ def draft_text(text: str) -> Draft:
     levels = _heading_levels(text, paragraphs)
     title = _title_lines(text, paragraphs[0])
     for lines, level in zip(paragraphs, levels, strict=True):
+        start, end = lines[0].start, lines[-1].end
         if level:
             underlined = len(lines) > 1 and underline_level(lines[-1].of(text))
             heading = title if lines is paragraphs[0] and title else lines[:-1] if underlined else lines
             label = join_title([line.of(text) for line in heading])
-            draft.blocks.append(Block(heading[0].start, heading[-1].end, "heading", level, label=label))
-            continue
-        span = Span(lines[0].start, lines[-1].end)
-        draft.blocks.append(Block(span.start, span.end, "caption" if is_caption(span.of(text)) else "text"))
-    draft.title = draft.blocks[0].label if levels[0] else _shorten(paragraphs[0][0].of(text))
+            draft.blocks.append(Block(start, heading[-1].end, "heading", level, label=label))
+        else:
+            draft.blocks.append(Block(start, end, "caption" if is_caption(text[start:end]) else "text"))
+    first = paragraphs[0][0].of(text)
+    if levels[0]:
+        draft.title = draft.blocks[0].label
+    elif len(first) <= MAX_TITLE_LENGTH:
+        draft.title = " ".join(first.split())
+    else:  # cut after its first words
+        draft.title = " ".join(first[:100].split(" ")[:-1] or [first[:100]]) + "…"
     return draft
 
 
@@ -92,25 +105,6 @@ def _title_lines(text: str, lines: Lines) -> Lines:
     texts = [line.of(text) for line in lines]
     broken = 1 < len(lines) <= _MAX_TITLE_LINES and all(goes_on(*pair) for pair in pairwise(texts))
     return lines if broken and is_title(join_title(texts)) else []
-
-
-def _shorten(line: str) -> str:
-    """A line as a title; a long one is cut after its first words."""
-    if len(line) <= 150:
-        return " ".join(line.split())
-    return " ".join(line[:100].split(" ")[:-1] or [line[:100]]) + "…"
-
-
-def _unbroken_runs(text: str) -> list[Lines]:
-    """The lines of a text, grouped at blank lines."""
-    runs: list[Lines] = [[]]
-    for line in line_spans(text):
-        stripped = strip_span(text, line.start, line.end)
-        if stripped.start < stripped.end:
-            runs[-1].append(stripped)
-        elif runs[-1]:
-            runs.append([])
-    return [run for run in runs if run]
 
 
 def _is_unwrapped(text: str, runs: Sequence[Lines]) -> bool:
@@ -141,7 +135,6 @@ def _split_run(text: str, run: Lines, unwrapped: bool) -> Iterator[Lines]:
             unwrapped
             or markers[index] in repeated
             or (not repeated and _is_indented(text, run, index))
-            or (index == 1 and _starts_with_heading(text, run))
             or _is_above_text(text, run, index)
             or _is_above_text(text, run, index - 1)
             or (index + 1 < len(run) and underline_level(run[index + 1].of(text)))
@@ -162,27 +155,25 @@ def _is_indented(text: str, run: Lines, index: int) -> bool:
     return indent is not None and (indent_above is None or indent[0] == "\u3000")
 
 
-def _starts_with_heading(text: str, run: Lines) -> bool:
-    """Whether the first line of a run is a heading with its paragraph directly below it."""
-    first, second = run[0].of(text), run[1].of(text)
-    if not (numbered_level(first) or is_capitals(first)):
-        return False
-    return len(first) <= MAX_PLAIN_LENGTH and len(second) > len(first) and not second[0].islower()
-
-
 def _is_above_text(text: str, run: Lines, index: int) -> bool:
-    """Whether a line is a word like "Abstract" with a longer line directly below it."""
+    """Whether a line is a heading, or a word like "Abstract", with a longer line of its paragraph directly below it."""
     if index + 1 >= len(run):
         return False
     line, below = run[index].of(text), run[index + 1].of(text)
+    is_first = index == 0 and len(line) <= MAX_PLAIN_LENGTH and len(below) > len(line) and not below[0].islower()
+    if is_first and (numbered_level(line) or is_capitals(line)):
+        return True
     return line[:1].isupper() and is_standard_heading(line) and len(below) > 2 * len(line)
 
 
 def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
     """The level of each heading, 0 for each paragraph of text."""
     single = [_single_line(text, lines) for lines in paragraphs]
-    marked = [_marked_level(text, lines) for lines in paragraphs]
-    levels = list(marked)
+    levels: list[int] = []  # first of those marked by an underline, a number or capitals
+    for lines, line in zip(paragraphs, single, strict=True):
+        underlined = underline_level(lines[1].of(text)) if len(lines) == 2 else 0
+        levels.append(underlined or (numbered_level(line) or int(is_capitals(line)) if line else 0))
+    marked = tuple(levels)
     numbers = [item_number(line) for line in single]
     for here, after in pairwise(range(len(paragraphs))):  # consecutively numbered lines are a list
         number = numbers[here]
@@ -206,14 +197,6 @@ def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
             break
         levels[last] = 0
     return levels
-
-
-def _marked_level(text: str, lines: Lines) -> int:
-    """The level of a heading marked by an underline, a number or capitals, 0 for other lines."""
-    if len(lines) == 2 and (level := underline_level(lines[1].of(text))):
-        return level
-    line = _single_line(text, lines)
-    return numbered_level(line) or int(is_capitals(line)) if line else 0
 
 
 def _single_line(text: str, lines: Lines) -> str:
