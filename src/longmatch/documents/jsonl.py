@@ -102,8 +102,9 @@ def parse_line(line: bytes, path: Path, number: int) -> Document:
     given = "sections" in record
     sections = record["sections"] if given else [{"text": record["text"]}]
     for section in sections if isinstance(sections, list) else [None]:
-        is_object = isinstance(section, dict)
-        heading, text = (section.get("heading") or "", section.get("text") or "") if is_object else (None, None)
+        heading, text = None, None
+        if isinstance(section, dict):
+            heading, text = section.get("heading") or "", section.get("text") or ""
         if not isinstance(heading, str) or not isinstance(text, str):
             raise ReadError(where, "has a section that is not an object with heading and text", _FORMAT)
         draft.heading(heading)

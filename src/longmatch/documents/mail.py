@@ -205,8 +205,8 @@ def _text_parts(part: "EmailPart[str, str]", where: object) -> Iterator[Draft]:
         assert isinstance(inner, EmailPart)
         forwarded = Draft()
         forwarded.heading(_decoded(inner.get("Subject")))
-        for text in _text_parts(inner, where):
-            forwarded.extend(text)
+        for inner_part in _text_parts(inner, where):
+            forwarded.extend(inner_part)
         yield forwarded
     elif part.is_multipart():
         children = [child for child in part.get_payload() if isinstance(child, EmailPart)]
