@@ -11,7 +11,6 @@ from typing import Any, Literal
 from longmatch.cache import cache_folder, replace_file
 from longmatch.errors import LongmatchError
 from longmatch.models.llm.chat import Chat, ChatError, RejectedRequest
-from longmatch.models.llm.excerpt import Excerpt
 
 Unjudged = Literal["refused", "unreadable"]
 
@@ -188,10 +187,10 @@ def _share(value: int | float) -> float | None:
     return float(value) if isinstance(value, float) and value <= 1 else value / 100
 
 
-def messages(a: Excerpt, b: Excerpt) -> list[dict[str, str]]:
-    """The conversation: instructions, then both documents."""
+def messages(a: str, b: str) -> list[dict[str, str]]:
+    """The conversation: instructions, then excerpts of both documents."""
     # each between marks that its own text cannot close
-    texts = [excerpt.text.replace("</document", "< /document") for excerpt in (a, b)]
+    texts = [text.replace("</document", "< /document") for text in (a, b)]
     documents = [f"<document_{n}>\n{text}\n</document_{n}>" for n, text in enumerate(texts, start=1)]
     question = "Do the two documents belong together? Answer with the JSON alone."
     return [
