@@ -6,7 +6,7 @@ import pytest
 from longmatch.documents.read import read_text_string
 from longmatch.matching.align import Evidence, alignments, merge, readable_pairs
 from longmatch.matching.match import Grid, Match, Passage
-from longmatch.matching.presentable import Quality, choose, quality
+from longmatch.matching.presentable import choose, is_readable, is_sentence
 from longmatch.render.json import to_dict
 
 SENTENCES = [
@@ -56,17 +56,17 @@ DEBRIS = [
 
 @pytest.mark.parametrize("text", SENTENCES)
 def test_a_sentence_with_content_words_reads_alone(text):
-    assert quality(text) is Quality.SENTENCE
+    assert is_sentence(text) and is_readable(text)
 
 
 @pytest.mark.parametrize("text", FRAGMENTS)
 def test_a_fragment_does_not(text):
-    assert quality(text) is Quality.FRAGMENT
+    assert is_readable(text) and not is_sentence(text)
 
 
 @pytest.mark.parametrize("text", DEBRIS)
 def test_citations_formulas_and_rows_of_tables_are_debris(text):
-    assert quality(text) is Quality.DEBRIS
+    assert not is_readable(text)
 
 
 def texts(pair):

@@ -40,7 +40,7 @@ from typer.testing import CliRunner
 warnings.simplefilter("ignore")
 import longmatch
 from longmatch.cli.app import app
-from longmatch.web.models import OFFERED
+from longmatch.web.state import OFFERED
 
 def run(*words):
     done = CliRunner().invoke(app, [str(word) for word in words])

@@ -46,7 +46,7 @@ class Tools:
         such as: year > 2019 AND author contains 'doe'.
         """
         with self._lock:
-            hits = self.library.rank_sections(_text(question), _count(k), where)
+            hits = self.library.rank_sections(read_text_string(question, "text"), _count(k), where)
             found = [
                 _place(hit.document)
                 | {"section": shortened(hit.heading), "number": section_numbers(hit.document)[hit.number]}
@@ -177,7 +177,7 @@ class Tools:
         if (id is None) == (text is None):
             raise LongmatchError(f"Name either {name}, the id of a document of the library, or pass a text.")
         if text is not None:
-            return _text(text)
+            return read_text_string(text, "text")
         return self._stored(str(id)).id
 
     def _stored(self, id: str) -> Document:
@@ -186,10 +186,6 @@ class Tools:
                 f"The library has no document {shortened(id)}. List them with `documents`, or `find` it."
             )
         return self.library.show(id)
-
-
-def _text(text: str) -> Document:
-    return read_text_string(text, "text")
 
 
 def _rounded(probability: float | None) -> float | None:

@@ -191,15 +191,12 @@ def _print_changes(done: "IndexingSummary", library: str, as_json: bool, known: 
         warn(sentence)
     renamed = [f"{before} to {after}" for before, after in done.renamed]
     counts = {"added": done.added, "replaced": done.replaced, "renamed": renamed, "removed": done.removed}
-    changed = {what: ids for what, ids in counts.items() if ids}
+    changed = []
+    for what, ids in counts.items():
+        more = f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
+        changed += [f"{what} {', '.join(ids[:3])}{more}"] if ids else []
     if as_json and (changed or problems - known):
         echo_json(done.to_dict(), None)
     elif changed:
-        when = time.strftime("%H:%M:%S")
-        echo(f"{when} {library}: " + ", ".join(f"{what} {_named(ids)}" for what, ids in changed.items()))
+        echo(f"{time.strftime('%H:%M:%S')} {library}: {', '.join(changed)}")
     return problems
-
-
-def _named(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
-    return ", ".join(ids[:3]) + more

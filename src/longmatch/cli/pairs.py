@@ -13,7 +13,7 @@ from longmatch.cli.output import Terminal, echo_json
 from longmatch.cli.progress import progress
 
 if TYPE_CHECKING:
-    from longmatch.library.pairs import Differences, Pair, SimilarPairs
+    from longmatch.library.pairs import Pair, SimilarPairs
 
 LONGEST = 160  # characters of a passage shown
 STYLES = {"copy": "red", "version": "magenta", "template": "cyan", "reuse": "yellow", "related": "blue"}
@@ -73,6 +73,8 @@ def print_pairs(found: "SimilarPairs", minimum: float, console: Console) -> None
 
 def _print_pair(pair: "Pair", console: Console) -> None:
     from longmatch.documents.document import brief
+    from longmatch.library.pairs import COUNTS
+    from longmatch.matching.wording import count
     from longmatch.render.terminal import printable
     from longmatch.render.wording import in_words, percent
 
@@ -87,8 +89,15 @@ def _print_pair(pair: "Pair", console: Console) -> None:
         name = f"  {printable(id)}" if title else ""
         line = Text.assemble((f"{side}  ", "dim"), printable(title or id), (name, "dim"))
         console.print(Padding(line, (0, 0, 0, 6)))
-    if pair.differences:
-        console.print(Padding(_changes(pair.differences), (0, 0, 0, 6)))
+    if pair.differences:  # how much differs between two versions, and the first changes
+        counts = [f"{number:,} {name}" for name in COUNTS if (number := getattr(pair.differences, name))]
+        places = f", in {count(pair.differences.places, 'place')}" if pair.differences.places else ""
+        line = Text(f"Words from A to B: {', '.join(counts)}{places}" if counts else "No word differs", "bold")
+        for difference in pair.differences.first:
+            removed, added = (f"“{printable(brief(text, LONGEST // 2))}”" if text else "" for text in difference)
+            one = f"removed {removed}" if removed else f"added {added}"
+            line.append(f"\n{removed} → {added}" if removed and added else f"\n{one}", "not bold dim")
+        console.print(Padding(line, (0, 0, 0, 6)))
     elif pair.passages:
         quoted = f"“{printable(brief(pair.passages[0].shown, LONGEST))}”"
         shares = (
@@ -96,20 +105,3 @@ def _print_pair(pair: "Pair", console: Console) -> None:
         )
         shared = (shares if pair.share_a or pair.share_b else "", "bold")
         console.print(Padding(Text.assemble(shared, (quoted, "dim")), (0, 0, 0, 6)))
-
-
-def _changes(differences: "Differences") -> Text:
-    """How much differs between two versions, and the first changes."""
-    from longmatch.documents.document import brief
-    from longmatch.library.pairs import COUNTS
-    from longmatch.matching.wording import count
-    from longmatch.render.terminal import printable
-
-    counts = [f"{number:,} {name}" for name in COUNTS if (number := getattr(differences, name))]
-    places = f", in {count(differences.places, 'place')}" if differences.places else ""
-    line = Text(f"Words from A to B: {', '.join(counts)}{places}" if counts else "No word differs", "bold")
-    for difference in differences.first:
-        removed, added = (f"“{printable(brief(text, LONGEST // 2))}”" if text else "" for text in difference)
-        shown = f"{removed} → {added}" if removed and added else f"removed {removed}" if removed else f"added {added}"
-        line.append(f"\n{shown}", "not bold dim")
-    return line

@@ -35,17 +35,11 @@ def read(
 def structure(document: Document) -> dict[str, Any]:
     """What `--json` prints."""
     return {
-        "id": document.id,
-        "title": document.title,
-        "language": document.language,
-        "words": document.words,
+        **{name: getattr(document, name) for name in ("id", "title", "language", "words")},
         "metadata": dict(document.metadata),
         "sections": [
             {
-                "heading": section.heading,
-                "level": section.level,
-                "start": section.start,
-                "end": section.end,
+                **{name: getattr(section, name) for name in ("heading", "level", "start", "end")},
                 "paragraphs": len(section.paragraphs),
                 "sentences": sum(len(p.sentences) for p in section.paragraphs),
                 "kinds": sorted({p.kind for p in section.paragraphs}),

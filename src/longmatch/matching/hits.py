@@ -14,17 +14,8 @@ from longmatch.reuse.reuse import not_compared
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-COLUMNS = (
-    "id",
-    "title",
-    "score",
-    "probability",
-    "relation",
-    "percentile",
-    "source",
-    "query_passage",
-    "passage",
-)  # of a data frame
+# of a data frame
+COLUMNS = ("id", "title", "score", "probability", "relation", "percentile", "source", "query_passage", "passage")
 LONGEST = 3_000  # characters of a paragraph
 
 

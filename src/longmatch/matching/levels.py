@@ -135,10 +135,10 @@ def collection_scores(query: SentenceVectors, documents: SentenceVectors, offset
     """
     xp = array_namespace(query.vectors)
     results = []
-    for product in _products(query, documents, offsets, room):
-        forward = corrected(_float(segment_max(product.cosines, product.offsets)), product.forward).mean(1)
-        best = corrected(_float(xp.max(product.cosines, axis=1)), product.backward)
-        backward = segment_mean(best[:, None], product.offsets)[:, 0]
+    for cosines, places, query_expected, expected in _products(query, documents, offsets, room):
+        forward = corrected(_float(segment_max(cosines, places)), query_expected).mean(1)
+        best = corrected(_float(xp.max(cosines, axis=1)), expected)
+        backward = segment_mean(best[:, None], places)[:, 0]
         results.append((forward + backward) / 2)
     return xp.concat(results) if results else query.vectors[:0, 0]
 
@@ -149,29 +149,23 @@ def collection_partners(
     """`best_partners` of one document with every document of a collection, given as for `collection_scores`."""
     xp = array_namespace(query.vectors)
     results = []
-    for product in _products(query, documents, offsets, room):
-        index, cosine = xp.argmax(product.cosines, axis=1), _float(xp.max(product.cosines, axis=1))
-        backward = index, cosine, corrected(cosine, product.backward)
-        for (start, end), expected in zip(pairwise(product.offsets.tolist()), product.forward, strict=True):
-            cosines = product.cosines[start:end]
-            best = _float(xp.max(cosines, axis=0))
-            there = Partners(xp.argmax(cosines, axis=0), best, corrected(best, expected))
+    for cosines, places, query_expected, expected in _products(query, documents, offsets, room):
+        cosine = _float(xp.max(cosines, axis=1))
+        backward = xp.argmax(cosines, axis=1), cosine, corrected(cosine, expected)
+        for (start, end), by_chance in zip(pairwise(places.tolist()), query_expected, strict=True):
+            best = _float(xp.max(cosines[start:end], axis=0))
+            there = Partners(xp.argmax(cosines[start:end], axis=0), best, corrected(best, by_chance))
             results.append((there, Partners(*(column[start:end] for column in backward))))
     return results
 
 
-@dataclass(frozen=True)
-class _Product:
-    """The sentences of some documents with those of a query."""
-
-    cosines: Array  # (sentences, query sentences)
-    offsets: Array  # of the documents' sentences
-    forward: Array  # by chance, for each query sentence in each document: (documents, query sentences)
-    backward: Array  # by chance, for each sentence of the documents in the query
-
-
-def _products(query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int) -> Iterator[_Product]:
-    """Documents are taken together until the product reaches `room` cells."""
+def _products(
+    query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int
+) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """The cosines of some documents' sentences with those of a query: (sentences, query sentences); where each document
+    begins; and what to expect by chance, of the query in each document: (documents, query sentences), and of each
+    sentence in the query. Documents are taken together until the product reaches `room` cells.
+    """
     xp = array_namespace(query.vectors)
     size = len(query)
     weights = _weights_of(size, query.expectations)
@@ -181,7 +175,7 @@ def _products(query: SentenceVectors, documents: SentenceVectors, offsets: Array
         rows = slice(int(local[0]), int(local[-1]))
         local = local - local[0]
         expected = interpolation(local[1:] - local[:-1]) @ query.expectations.T
-        yield _Product(documents.vectors[rows] @ turned, local, expected, documents.expectations[rows] @ weights)
+        yield documents.vectors[rows] @ turned, local, expected, documents.expectations[rows] @ weights
 
 
 def _float(values: Array) -> Array:

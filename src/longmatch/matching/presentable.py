@@ -6,8 +6,7 @@ What a pair contributes to the score has no part in this: the strongest pairs ar
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from enum import IntEnum
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from itertools import islice
 from typing import TypeVar
@@ -42,31 +41,19 @@ _AROUND_WORDS = ".,;:()[]\"'“”‘’"
 _WORDS_OF_ONE_LETTER = frozenset("aiyoeuàéóøåвиксоуя")
 
 
-class Quality(IntEnum):
-    """How well a passage reads by itself."""
-
-    DEBRIS = 0  # a formula, citations, a row of a table
-    FRAGMENT = 1  # readable, but no whole sentence, or one with too little in it
-    SENTENCE = 2
-
-
 @lru_cache(maxsize=4096)  # a query's passages are judged with every hit
-def quality(text: str) -> Quality:
-    """How well a passage reads by itself.
+def is_readable(text: str) -> bool:
+    """Whether a passage can be read, if only as a fragment: it is no formula, no row of a table, no citations alone.
 
-    >>> quality("The court held that the lease had ended in May.").name
-    'SENTENCE'
-    >>> quality("English.").name, quality("k = 3, p < .01").name
-    ('FRAGMENT', 'DEBRIS')
+    >>> is_readable("English."), is_readable("k = 3, p < .01")
+    (True, False)
     """
-    if is_sentence(text):
-        return Quality.SENTENCE
-    return Quality.DEBRIS if _is_debris(_unmarked(" ".join(text.split()))) else Quality.FRAGMENT
+    return not _is_debris(_unmarked(" ".join(text.split())))
 
 
 @lru_cache(maxsize=4096)
 def is_sentence(text: str) -> bool:
-    """Whether a passage is a whole sentence that says something; `quality` tells the others apart, which takes longer.
+    """Whether a passage is a whole sentence that says something.
 
     >>> is_sentence("The court held that the lease had ended in May.")
     True
@@ -104,23 +91,16 @@ def choose(pairs: Iterable[Pair], count: int, texts: Callable[[Pair], Iterable[s
     two pairs.
     """
     searched = list(islice(pairs, _SEARCHED))
-    whole = (pair for pair in searched if all(map(is_sentence, texts(pair))))
-    if found := list(islice(_fresh(whole, texts), count)):
-        return found
-    levels = [min(map(quality, texts(pair))) for pair in searched]
-    best = max(levels, default=Quality.DEBRIS)
-    left = (pair for pair, level in zip(searched, levels, strict=True) if level is best)
-    return list(islice(_fresh(left, texts), count))
-
-
-def _fresh(pairs: Iterable[Pair], texts: Callable[[Pair], Iterable[str]]) -> Iterator[Pair]:
-    """Without the pairs of which a text stands in one before."""
-    seen: set[str] = set()
-    for pair in pairs:
-        both = set(texts(pair))
-        if seen.isdisjoint(both):
-            seen |= both
-            yield pair
+    for suits in (is_sentence, is_readable, lambda text: True):
+        chosen: list[Pair] = []
+        seen: set[str] = set()
+        for pair in searched:
+            if len(chosen) < count and all(map(suits, texts(pair))) and seen.isdisjoint(both := set(texts(pair))):
+                chosen.append(pair)
+                seen |= both
+        if chosen:
+            return chosen
+    return []
 
 
 def _is_debris(text: str) -> bool:

@@ -20,26 +20,16 @@ SECTION_COLUMNS = ("id", "title", "section", "page", "source", "passage")
 _FORMULA_SIGNS = frozenset("=+-@")  # and those that are shown in another width
 _SEPARATORS = ("\t", "\r")
 COLUMNS = ("id", "title", "author", "year", "doi", "journal", "tags", "collections", "language", "words", "source")
-_BIBTEX_TYPES = {  # of Zotero -> of BibTeX
-    "journalArticle": "article",
-    "magazineArticle": "article",
-    "newspaperArticle": "article",
-    "conferencePaper": "inproceedings",
-    "bookSection": "incollection",
-    "book": "book",
-    "thesis": "phdthesis",
-    "report": "techreport",
-}
-_RIS_TYPES = {
-    "journalArticle": "JOUR",
-    "magazineArticle": "MGZN",
-    "newspaperArticle": "NEWS",
-    "conferencePaper": "CONF",
-    "bookSection": "CHAP",
-    "book": "BOOK",
-    "thesis": "THES",
-    "report": "RPRT",
-    "webpage": "ELEC",
+_TYPES = {  # of Zotero -> of BibTeX, of RIS
+    "journalArticle": ("article", "JOUR"),
+    "magazineArticle": ("article", "MGZN"),
+    "newspaperArticle": ("article", "NEWS"),
+    "conferencePaper": ("inproceedings", "CONF"),
+    "bookSection": ("incollection", "CHAP"),
+    "book": ("book", "BOOK"),
+    "thesis": ("phdthesis", "THES"),
+    "report": ("techreport", "RPRT"),
+    "webpage": ("", "ELEC"),
 }
 _BIBTEX_SIGNS = {
     "\\": r"{\textbackslash}",
@@ -121,7 +111,8 @@ def bibtex(records: Iterable[Record]) -> Iterator[str]:
     unique_key = UniqueNames(numbered="{}-{}".format)
     for record in records:
         known = record["metadata"]
-        kind = _BIBTEX_TYPES.get(_text(known, "type"), "article" if _text(known, "journal") else "misc")
+        kind, _ = _TYPES.get(_text(known, "type"), ("", ""))
+        kind = kind or ("article" if _text(known, "journal") else "misc")
         container = "booktitle" if kind in {"inproceedings", "incollection"} else "journal"
         fields = {
             "title": str(record["title"]),
@@ -134,7 +125,12 @@ def bibtex(records: Iterable[Record]) -> Iterator[str]:
             **{name: _text(known, name) for name in _ADDRESSES},
             "keywords": ", ".join(_parts(known, "tags") or _parts(known, "keywords")),
         }
-        lines = "".join(f"  {name} = {{{_bibtex_value(name, text)}}},\n" for name, text in fields.items() if text)
+        lines = ""
+        for name, text in fields.items():
+            # whatever the text is, the braces around it stay its only ones that are not paired
+            escaped = _line(text).translate(_ADDRESS_ESCAPE if name in _ADDRESSES else _BIBTEX_ESCAPE)
+            value = f"{{{escaped}}}" if name == "title" else escaped  # it keeps its capitals
+            lines += f"  {name} = {{{value}}},\n" if text else ""
         yield f"@{kind}{{{unique_key(_key(record))},\n{lines}}}\n"
 
 
@@ -147,8 +143,9 @@ def ris(records: Iterable[Record]) -> Iterator[str]:
     for record in records:
         known = record["metadata"]
         pages = _DASHES.split(_text(known, "pages"), maxsplit=1)
+        _, kind = _TYPES.get(_text(known, "type"), ("", ""))
         fields = [
-            ("TY", _RIS_TYPES.get(_text(known, "type"), "JOUR" if _text(known, "journal") else "GEN")),
+            ("TY", kind or ("JOUR" if _text(known, "journal") else "GEN")),
             ("TI", record["title"]),
             *(("AU", name) for name in _parts(known, "author")),
             ("PY", _text(known, "year")),
@@ -160,12 +157,6 @@ def ris(records: Iterable[Record]) -> Iterator[str]:
         ]
         lines = ((tag, _line(value)) for tag, value in fields)
         yield "".join(f"{tag}  - {value}\r\n" for tag, value in lines if value) + "ER  - \r\n"
-
-
-def _bibtex_value(name: str, text: str) -> str:
-    """What stands between the braces of a field; whatever the text is, they stay its only ones that are not paired."""
-    escaped = _line(text).translate(_ADDRESS_ESCAPE if name in _ADDRESSES else _BIBTEX_ESCAPE)
-    return f"{{{escaped}}}" if name == "title" else escaped  # it keeps its capitals
 
 
 def _line(value: object) -> str:

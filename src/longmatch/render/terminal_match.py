@@ -108,7 +108,12 @@ def _print_part(matrix: Matrix, rows: list[int], columns: list[int], console: Co
         line.append_text(name)
         line.append(" ")
         for column in columns:
-            line.append_text(_cell(matrix, row, column))
+            share = round(matrix.shares[row, column] * SHADES) / SHADES
+            shade = ",".join(str(round(low + (high - low) * share)) for low, high in zip(_LIGHT, _DARK, strict=True))
+            ink = "rgb(255,255,255)" if share >= 0.5 else "rgb(60,64,72)"
+            number = f"{matrix.scores[row, column]:.2f}".replace("0.00", "·")
+            itself = matrix.within and row == column
+            line.append(("-" if itself else number).center(CELL), "dim" if itself else f"{ink} on rgb({shade})")
         console.print(line)
 
 
@@ -127,17 +132,6 @@ def _shown(matrix: Matrix, room: int, gone: Set[int], new: Set[int]) -> tuple[li
         best = np.where(kept, np.inf, scores.max(axis=axis))
         shown.append(sorted(np.argsort(-best, kind="stable")[: max(most, len(places))].tolist()))
     return shown[0], shown[1]
-
-
-def _cell(matrix: Matrix, row: int, column: int) -> Text:
-    if matrix.within and row == column:
-        return Text("-".center(CELL), "dim")
-    score = matrix.scores[row, column]
-    share = round(matrix.shares[row, column] * SHADES) / SHADES
-    shade = ",".join(str(round(light + (dark - light) * share)) for light, dark in zip(_LIGHT, _DARK, strict=True))
-    ink = "rgb(255,255,255)" if share >= 0.5 else "rgb(60,64,72)"
-    number = f"{score:.2f}"
-    return Text(("·" if number == "0.00" else number).center(CELL), f"{ink} on rgb({shade})")
 
 
 def _print_key(matrix: Matrix, rows: list[int], columns: list[int], how: str, console: Console) -> None:

@@ -154,21 +154,19 @@ def moved_chapters(b: Version, groups: Sequence[Group], staying: Collection[Grou
                 chapters.append([group])
         before = group
     stays = [group for group in ordered if group in staying]
-    return [MovedChapter(tuple(chapter), *_beside(b, chapter[0], stays)) for chapter in chapters]
-
-
-def _beside(b: Version, moved: Group, stays: Sequence[Group]) -> tuple[Side, int]:
-    """Which section that stayed it now stands before or after: one that it passed, unless that is a level higher."""
-    at, level = bisect(stays, moved.b_run, key=lambda group: group.b_run), _level(b, moved)
-    following = next(iter(stays[at:]), None)
-    earlier = stays[:at][::-1]
-    preceding = next((group for group in earlier if _level(b, group) <= level), next(iter(earlier), None))
-    choices: list[tuple[Side, Group | None]] = [("before", following), ("after", preceding)]
-    if following is None or following.a_run > moved.a_run:
-        choices.reverse()
-    known = [(side, group) for side, group in choices if group is not None]
-    side, neighbour = next((choice for choice in known if _level(b, choice[1]) >= level), known[0])
-    return side, neighbour.a_run[0]
+    found = []
+    for moved in chapters:
+        # it now stands before or after a section that stayed: one that it passed, unless that is a level higher
+        at, level = bisect(stays, moved[0].b_run, key=lambda group: group.b_run), _level(b, moved[0])
+        earlier, later = stays[:at][::-1], stays[at:]
+        preceding = [group for group in earlier if _level(b, group) <= level] or earlier
+        choices: list[tuple[Side, Group]] = [("before", group) for group in later[:1]]
+        choices += [("after", group) for group in preceding[:1]]
+        if not later or later[0].a_run > moved[0].a_run:
+            choices.reverse()
+        side, neighbour = next((choice for choice in choices if _level(b, choice[1]) >= level), choices[0])
+        found.append(MovedChapter(tuple(moved), side, neighbour.a_run[0]))
+    return found
 
 
 def _level(version: Version, group: Group) -> int:

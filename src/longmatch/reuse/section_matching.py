@@ -10,7 +10,7 @@ coefficient, each word weighted by how few sections have it. A heading that many
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -52,7 +52,15 @@ def matched_groups(a: Version, b: Version) -> list[Group]:
     if len(a.worded) == len(b.worded) == 1:
         pairs = [(a.worded[0], b.worded[0], 1.0)]  # nothing divides either text
     else:
-        settled = dict(_unchanged(a, b))
+        # sections in the same order whose heading and words are the same; first with their numbers, then without
+        own, other = ([version.key(section) for section in version.worded] for version in (a, b))
+        own_numbered = [(a.headings[section], key) for section, key in zip(a.worded, own, strict=True)]
+        other_numbered = [(b.headings[section], key) for section, key in zip(b.worded, other, strict=True)]
+        same = dict(equal_places(own_numbered, other_numbered))
+        places = {j: i for i, j in same.items()}
+        own_keys: list[Hashable] = [i if i in same else key for i, key in enumerate(own)]
+        other_keys: list[Hashable] = [places.get(j, key) for j, key in enumerate(other)]
+        settled = {a.worded[i]: b.worded[j] for i, j in equal_places(own_keys, other_keys)}
         taken = set(settled.values())
         open_a = np.array([i for i in a.worded if i not in settled])
         open_b = np.array([j for j in b.worded if j not in taken])
@@ -60,18 +68,6 @@ def matched_groups(a: Version, b: Version) -> list[Group]:
         if len(open_a) and len(open_b):
             pairs += _assigned(a, b, open_a, open_b, settled)
     return [Group((i,), (j,), (i, i), (j, j), likeness) for i, j, likeness in sorted(pairs)]
-
-
-def _unchanged(a: Version, b: Version) -> Iterator[tuple[int, int]]:
-    """Sections in the same order whose heading and words are the same; first with their numbers, then without."""
-    own, other = ([version.key(section) for section in version.worded] for version in (a, b))
-    own_numbered = [(a.headings[section], key) for section, key in zip(a.worded, own, strict=True)]
-    other_numbered = [(b.headings[section], key) for section, key in zip(b.worded, other, strict=True)]
-    settled = dict(equal_places(own_numbered, other_numbered))
-    places = {j: i for i, j in settled.items()}
-    own_keys: list[Hashable] = [i if i in settled else key for i, key in enumerate(own)]
-    other_keys: list[Hashable] = [places.get(j, key) for j, key in enumerate(other)]
-    yield from ((a.worded[i], b.worded[j]) for i, j in equal_places(own_keys, other_keys))
 
 
 def _assigned(

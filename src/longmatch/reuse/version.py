@@ -60,17 +60,18 @@ class Version:
     @staticmethod
     def of(document: Document, vocabulary: Vocabulary) -> "Version":
         """All headings and paragraphs of a document."""
+        readable = document.readable
         blocks: list[TextBlock] = []
         texts: list[tuple[str, Span, int]] = []
         for number, section in enumerate(document.sections):
             level = min(max(section.level, 1), 4)
             if section.heading.strip():
                 blocks.append(TextBlock(number, "heading", level))
-                texts.append(_heading(document, section))
+                texts.append(_heading(readable, section))
             for paragraph in section.paragraphs:
-                text = paragraph.of(document.readable) if paragraph.kind == "table" else ""
+                text = paragraph.of(readable) if paragraph.kind == "table" else ""
                 blocks.append(TextBlock(number, paragraph.kind, level, text))
-                texts.append((document.readable, paragraph, 0))
+                texts.append((readable, paragraph, 0))
         words, tokens = cut(texts, vocabulary)
         return Version(
             tuple(_units(tokens, blocks)),
@@ -140,12 +141,12 @@ class Version:
         return heading or " ".join(opening.split()[:OPENING])
 
 
-def _heading(document: Document, section: Section) -> tuple[str, Span, int]:
+def _heading(readable: str, section: Section) -> tuple[str, Span, int]:
     """A text that holds the heading, where in it, and where that text begins in the document."""
     heading, limit = section.heading, section.paragraphs[0].start if section.paragraphs else section.end
-    start = document.readable.find(heading, section.start, limit)
+    start = readable.find(heading, section.start, limit)
     if start >= 0:
-        return document.readable, Span(start, start + len(heading)), 0
+        return readable, Span(start, start + len(heading)), 0
     return heading, Span(0, len(heading)), section.start  # its line breaks or its markup are no part of it
 
 

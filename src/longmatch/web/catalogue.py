@@ -27,7 +27,11 @@ class Catalogue:
         with self._lock:
             version = self._library.version
             if self._read is None or self._read[0] != version:
-                self._read = version, {row["id"]: _described(row) for row in self._library.records(metadata=False)}
+                rows = {}
+                for row in self._library.records(metadata=False):
+                    facts = {name: row[name] for name in ("id", "title", "language", "words")}
+                    rows[row["id"]] = Described(**facts, shows_pages=shows_pages(row["id"], row["source"] or ""))
+                self._read = version, rows
             return self._read[1]
 
     def get(self, id: str) -> Described | None:
@@ -59,8 +63,3 @@ class Catalogue:
         with suppress(LibraryError):  # a library that has no full-text index yet is searched by name alone
             text = self._library.find_ids(search, FOUND)
         return list({row.id: row for row in [*first, *inside, *(rows[id] for id in text if id in rows)]}.values())
-
-
-def _described(row: dict[str, Any]) -> Described:
-    facts = {name: row[name] for name in ("id", "title", "language", "words")}
-    return Described(**facts, shows_pages=shows_pages(row["id"], row["source"] or ""))

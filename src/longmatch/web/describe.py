@@ -36,6 +36,11 @@ def _routes(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for path, methods in schema["paths"].items():
         for method, route in methods.items():
             content = route.get("requestBody", {}).get("content", {})
+            answers = []
+            for status, answer in route["responses"].items():
+                kinds = [kind_of(c.get("schema", {})) or kind for kind, c in answer.get("content", {}).items()]
+                words = str(answer.get("description", "")).removeprefix("Successful Response")
+                answers.append((status, " or ".join(kinds), words))
             shown = {
                 "method": method.upper(),
                 "path": path,
@@ -46,7 +51,7 @@ def _routes(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                     for p in route.get("parameters", [])
                 ],
                 "bodies": [(kind, kind_of(c["schema"])) for kind, c in content.items()],
-                "answers": [(status, _answer(a), _description(a)) for status, a in route["responses"].items()],
+                "answers": answers,
             }
             yield route.get("tags", ["other"])[0], shown
 
@@ -68,15 +73,6 @@ def _shapes(schema: dict[str, Any]) -> dict[str, tuple[str, list[dict[str, Any]]
         if fields:
             found[name] = (shape.get("description", ""), fields)
     return found
-
-
-def _description(answer: dict[str, Any]) -> str:
-    words = str(answer.get("description", ""))
-    return "" if words == "Successful Response" else words
-
-
-def _answer(answer: dict[str, Any]) -> str:
-    return " or ".join(kind_of(c.get("schema", {})) or kind for kind, c in answer.get("content", {}).items())
 
 
 def kind_of(schema: dict[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """Pages of PDFs as pictures: drawn in a separate process when asked for, kept for a while."""
 
 import asyncio
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from cachetools import LRUCache
 
 from longmatch.documents.pdf.picture import PagePicture
 from longmatch.web.limits import Limits
-from longmatch.web.reading.process import draw_apart
+from longmatch.web.reading.process import draw_apart, private_file
 
 Key = tuple[str, str, int, int, int, str]  # path or upload, member, time, size, page, passage
 
@@ -34,9 +33,7 @@ class PagePictures:
         """The same of a file that is held in memory; it lies in a private folder while it is drawn."""
 
         def draw() -> PagePicture:
-            with tempfile.TemporaryDirectory(prefix="longmatch-upload-") as folder:
-                path = Path(folder) / "upload.pdf"
-                path.write_bytes(content)
+            with private_file(content, ".pdf") as path:
                 return draw_apart(path, "", shown, page, passage, self._limits)
 
         return await self._drawn((shown, "", 0, len(content), page, passage), draw)

@@ -46,9 +46,8 @@ def answer_with_sentences(app: FastAPI, library: Library) -> None:
 
     @app.exception_handler(LongmatchError)
     async def mistake(request: Request, error: LongmatchError) -> JSONResponse:
-        return _answer(
-            getattr(error, "status", 422), without_paths(str(error), library), getattr(error, "headers", None)
-        )
+        status, headers = (error.status, error.headers) if isinstance(error, Problem) else (422, None)
+        return _answer(status, without_paths(str(error), library), headers)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -42,7 +42,7 @@ from longmatch.web.schema import (
     RankRequest,
     Uploaded,
 )
-from longmatch.web.state import State, TheState, address_of
+from longmatch.web.state import TheState, address_of
 
 API = "/api/v1"
 A_DOCUMENT = "The id of a document of the library, or of an upload."
@@ -61,10 +61,7 @@ Place = Annotated[int, Query(ge=0, le=2_000_000_000)]
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
-        "content": {
-            **FORM,
-            "application/json": {"schema": PastedText.model_json_schema()},
-        },
+        "content": {**FORM, "application/json": {"schema": PastedText.model_json_schema()}},
     }
 }
 Job = Annotated[str, Path(pattern=r"^j-[0-9a-f]{16}$", description="The id that starting it gave.")]
@@ -356,7 +353,13 @@ async def compare_view(
 ) -> HTMLResponse:
     """Two documents side by side with the matrix of a level, to be placed in a page."""
     match = await state.comparison(a, b, model)
-    return HTMLResponse(await state.work(_render, state, match, level, part))
+
+    def render() -> str:
+        grid = state.grid_now(match, level)
+        html = render_matrix(match, level, grid) if part == "matrix" else render_fragment(match, level, grid)
+        return html.encode("utf-8", errors="replace").decode()  # a half character has no place in an answer
+
+    return HTMLResponse(await state.work(render))
 
 
 @views.get("/within/view", response_class=Response, responses=HTML, summary="The sections of one document as HTML")
@@ -364,14 +367,7 @@ async def within_view(
     state: TheState, document: Document, level: Level = "sections", model: Model = None, part: Part = "all"
 ) -> HTMLResponse:
     """A document's own parts against each other, to be placed in a page."""
-    match = await state.comparison(document, document, model)
-    return HTMLResponse(await state.work(_render, state, match, level, part))
-
-
-def _render(state: State, match: Match, level: Level, part: str) -> str:
-    grid = state.grid_now(match, level)
-    html = render_matrix(match, level, grid) if part == "matrix" else render_fragment(match, level, grid)
-    return html.encode("utf-8", errors="replace").decode()  # a half character has no place in an answer
+    return await compare_view(state, document, document, level, model, part)
 
 
 router = APIRouter(prefix=API, responses=mistakes(401, 403, 421))

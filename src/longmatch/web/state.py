@@ -19,24 +19,64 @@ from longmatch.library.conditions import parse
 from longmatch.library.finding import absent_keys
 from longmatch.library.library import Library
 from longmatch.matching.match import Grid, Level, Match
+from longmatch.matching.matcher import Matcher
 from longmatch.matching.wording import none_matches
+from longmatch.models.registry import models, names_of
 from longmatch.web.adding import Additions
 from longmatch.web.catalogue import Catalogue
 from longmatch.web.jobs import Job, Jobs, Worker
 from longmatch.web.limits import Limits
 from longmatch.web.mapping.chart import Chart
-from longmatch.web.models import DEFAULT, ModelShelf
 from longmatch.web.pictures import PagePictures
 from longmatch.web.problems import Problem, log, without_paths
 from longmatch.web.rankers import Ranker, Rankers
-from longmatch.web.schema import Described, Found, FoundSection, Ranking, RankRequest, Same
+from longmatch.web.schema import Described, Found, FoundSection, ModelName, Ranking, RankRequest, Same
 from longmatch.web.uploads import Uploads
+
+DEFAULT = "default"
+OFFERED = {name: models()[name].summary for name in names_of("summary")}
+P = ParamSpec("P")
+T = TypeVar("T")
 
 HIGHLIGHTED = 5_000  # characters of a passage
 GRIDS = 3  # kept: the levels of the comparison that is looked at
 
-P = ParamSpec("P")
-T = TypeVar("T")
+
+class ModelShelf:
+    """The models a comparison may be asked of: a closed list, so that no request opens a folder or an address.
+
+    Each is opened when it is first asked for, and kept. Used in the scoring thread only.
+    """
+
+    def __init__(self, library: Library, trained: Mapping[str, Path] | None = None) -> None:
+        self._library, self._trained = library, dict(trained or {})
+        self._open: dict[str, Matcher] = {}
+
+    def names(self) -> list[ModelName]:
+        """What may be asked for."""
+        offered = OFFERED | dict.fromkeys(self._trained, "A trained model, named when the server was started.")
+        return [ModelName(name=name, description=words) for name, words in offered.items()]
+
+    def check(self, name: str) -> None:
+        """Refuse a model that is not on the list."""
+        if name not in OFFERED and name not in self._trained:
+            names = ", ".join([*OFFERED, *self._trained])
+            raise Problem(422, f"There is no model {name} here. Ask for one of {names}.")
+
+    def get(self, name: str) -> Matcher:
+        """The model of that name; all rules share the library's backbone."""
+        self.check(name)
+        if name not in self._open:
+            from longmatch.models.loading import load
+
+            if name == DEFAULT:
+                self._open[name] = self._library.matcher
+            elif name in self._trained:
+                self._open[name] = load(self._trained[name])
+                self._open[name].name = name  # not where it lies
+            else:
+                self._open[name] = load(name, self._library.matcher.backbone)
+        return self._open[name]
 
 
 class State:
@@ -47,7 +87,7 @@ class State:
     ) -> None:
         self.library, self.limits = library, limits
         self.worker = Worker(limits.waiting)
-        self.rankers = Rankers(partial(ranker, library.address) if library.opens_by_address else None, limits)
+        self.rankers = Rankers(partial(ranker_of, library.address) if library.opens_by_address else None, limits)
         self.models = ModelShelf(library, trained)
         self.uploads = Uploads(limits)
         self.pictures = PagePictures(limits)
@@ -223,13 +263,9 @@ class State:
         self.worker.close()
 
 
-def ranker(address: str) -> Ranker:
-    """What answers questions about the documents of the library at an address, in a process of its own."""
-    return ranker_of(Library(address, create=False))
-
-
-def ranker_of(library: Library) -> Ranker:
-    """What answers questions about a library's documents, as JSON."""
+def ranker_of(library: Library | str) -> Ranker:
+    """What answers questions about the documents of a library, or of the one at an address, as JSON."""
+    library = Library(library, create=False) if isinstance(library, str) else library
     state = State(library, Limits(rankers=1))
     if len(library):
         library.searcher().preload()

@@ -22,7 +22,7 @@ from longmatch.library.search.candidates import Scope
 from longmatch.library.search.searcher import Searcher
 from longmatch.matching.hits import SectionHit, SectionHits
 from longmatch.matching.levels import directed_group_scores
-from longmatch.matching.presentable import Quality, quality
+from longmatch.matching.presentable import is_sentence
 from longmatch.ragged import Floats, as_numbers
 
 ONE_RARE_WORD = float(np.log(1 + BACKGROUND_DOCUMENTS))  # its weight; that much of every question counts as not found
@@ -92,7 +92,7 @@ def _hit(
     rows = np.arange(int(offsets[chunk]), int(offsets[chunk + 1]))
     cosines = as_numbers(encoding.sentence_vectors.vectors[rows] @ query.sentence_vectors.vectors.T).max(axis=1)
     passages = encoding.sentences.passages(rows[np.argsort(-cosines, kind="stable")])
-    whole = (passage for passage in passages if quality(passage.shown) is Quality.SENTENCE)
+    whole = (passage for passage in passages if is_sentence(passage.shown))
     return SectionHit(present(encoding.document), number, score, next(whole, passages[0]))
 
 

@@ -88,30 +88,28 @@ def weightiest(clusters: Sequence[Sequence[Document]], background: Frequencies) 
     counted = [[Counter(_content_words(document)) for document in documents] for documents in clusters]
     hashed = [Counts.of(_hashes(words)) for documents in counted for words in documents]
     blend = Blend(Frequencies.of(hashed), background)
+    shares: list[dict[str, float]] = []  # the mean share that each word has of a cluster's documents
     everywhere: dict[str, float] = defaultdict(float)
     for documents in counted:
-        for word, share in _shares(documents).items():
+        mine: dict[str, float] = defaultdict(float)
+        for words in documents:
+            for word, count in words.items():
+                mine[word] += count / words.total() / len(documents)
+        shares.append(mine)
+        for word, share in mine.items():
             everywhere[word] += share
-    return [_best(documents, blend, everywhere) for documents in counted]
+    return [_best(documents, mine, blend, everywhere) for documents, mine in zip(counted, shares, strict=True)]
 
 
-def _shares(documents: Sequence[Counter[str]]) -> dict[str, float]:
-    """The mean share each word has of a cluster's documents."""
-    found: dict[str, float] = {}
-    for words in documents:
-        for word, count in words.items():
-            found[word] = found.get(word, 0.0) + count / words.total() / len(documents)
-    return found
-
-
-def _best(documents: Sequence[Counter[str]], blend: Blend, everywhere: Mapping[str, float]) -> list[str]:
+def _best(
+    documents: Sequence[Counter[str]], mine: Mapping[str, float], blend: Blend, everywhere: Mapping[str, float]
+) -> list[str]:
     """Words that are frequent here, in many documents, rare in general, and rarer in the other clusters."""
     held = Counter(word for words in documents for word in words)
     least = 2 if len(documents) > 1 and any(count > 1 for count in held.values()) else 1
     words = sorted(word for word, count in held.items() if count >= least)
     if not words:
         return []
-    mine = _shares(documents)
     shares = np.array([mine[word] * mine[word] / everywhere[word] * held[word] / len(documents) for word in words])
     weights = shares * blend.idf(_hashes(words))
     chosen: list[str] = []

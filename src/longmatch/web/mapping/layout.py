@@ -4,8 +4,7 @@ By t-SNE (van der Maaten and Hinton 2008): places where neighbours remain neighb
 visited once: a block holds the pairs of some rows with each other and with all later rows.
 """
 
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -145,34 +144,12 @@ def gaussian_shares(squared: Floats, perplexity: float) -> Floats:
     return np.asarray(shares / total, dtype=np.float32)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Some rows: their pairs with each other (the first columns) and with all later rows."""
 
     rows: slice
     similarities: Floats  # (rows, columns)
     kernel: Floats  # (rows, columns): 1 / (1 + squared distance) on the plane
-
-    def set_kernel(self, left: Floats, right: Floats, far: bool) -> float:
-        """Compute the kernel from columns whose products are 1 + squared distance; returns its sum over all pairs."""
-        kernel, start = self.kernel, self.rows.start
-        np.matmul(left[:, self.rows].T, right[:, start:], out=kernel)
-        if far:
-            np.maximum(kernel, 1, out=kernel)
-        np.reciprocal(kernel, out=kernel)
-        np.fill_diagonal(kernel, 0)
-        return 2 * float(kernel.sum()) - float(kernel[:, : len(kernel)].sum())
-
-    def add_forces(self, points: Floats, scale: float, weights: Floats, forces: Floats) -> None:
-        """Add the points, each times its weight (p - scale x kernel) x kernel, to the forces on the rows, both ways."""
-        start, stop = self.rows.start, self.rows.stop
-        weights = weights[: self.kernel.size].reshape(self.kernel.shape)
-        np.multiply(self.kernel, -scale, out=weights)
-        np.add(weights, self.similarities, out=weights)
-        np.multiply(weights, self.kernel, out=weights)
-        for point, force in zip(points, forces, strict=True):  # three vectors are faster than one matrix
-            force[self.rows] += weights @ point[start:]
-            force[stop:] += point[self.rows] @ weights[:, stop - start :]
 
 
 class Pairs:
@@ -191,11 +168,26 @@ class Pairs:
     def gradient(self, places: Floats, exaggeration: float) -> Floats:
         """4 sum_j (e p_ij - q_ij) (y_i - y_j) / (1 + |y_i - y_j|^2), equation 5 with exaggeration e: (2, vectors)."""
         squares, ones = np.square(places).sum(0, keepdims=True), np.ones((1, places.shape[1]), dtype=np.float32)
+        # the products of their columns are 1 + squared distance
         left, right = np.concatenate([-2 * places, squares + 1, ones]), np.concatenate([places, ones, squares])
         far = float(squares.max()) > FAR
-        total = sum([block.set_kernel(left, right, far) for block in self._blocks])
+        sums = []
+        for rows, _, kernel in self._blocks:
+            np.matmul(left[:, rows].T, right[:, rows.start :], out=kernel)
+            if far:
+                np.maximum(kernel, 1, out=kernel)
+            np.reciprocal(kernel, out=kernel)
+            np.fill_diagonal(kernel, 0)
+            sums.append(2 * float(kernel.sum()) - float(kernel[:, : len(kernel)].sum()))
+        scale = 1 / (exaggeration * sum(sums))
         points = np.concatenate([places, ones])  # (3, vectors)
         forces = np.zeros_like(points)
-        for block in self._blocks:
-            block.add_forces(points, 1 / (exaggeration * total), self._weights, forces)
+        for rows, similarities, kernel in self._blocks:  # each point times its weight, both ways
+            weights = self._weights[: kernel.size].reshape(kernel.shape)  # (p - scale x kernel) x kernel
+            np.multiply(kernel, -scale, out=weights)
+            np.add(weights, similarities, out=weights)
+            np.multiply(weights, kernel, out=weights)
+            for point, force in zip(points, forces, strict=True):  # three vectors are faster than one matrix
+                force[rows] += weights @ point[rows.start :]
+                force[rows.stop :] += point[rows] @ weights[:, len(kernel) :]
         return np.asarray(4 * exaggeration * (places * forces[2] - forces[:2]), dtype=np.float32)

@@ -71,7 +71,7 @@ def read_apart(content: bytes, name: str, limits: Limits, suffix: str | None = N
     kind = suffix or max(known, key=len)
     if kind in SCANNED and ocr.is_available():
         limits = replace(limits, reading_seconds=limits.scan_seconds)
-    with _private_file(content, kind) as file:
+    with private_file(content, kind) as file:
         given = {"file": str(file), "name": shown, "most_words": limits.upload_words}
         said, problem = run_confined("read_one", given, shown, limits, "Upload a smaller one.")
     if problem is not None:
@@ -98,7 +98,7 @@ def read_collection_apart(content: bytes, name: str, limits: Limits) -> ReadFile
     shown = shown_name(name, content)
     limits = replace(limits, reading_seconds=limits.scan_seconds)
     read = ReadFile()
-    with _private_file(content, suffix_of(shown)) as file:
+    with private_file(content, suffix_of(shown)) as file:
         given: dict[str, Any] = {"file": str(file), "name": shown, "most_words": limits.upload_words}
         given |= {"most_documents": limits.added_documents, "most_in_all": limits.added_words, "skip": 0}
         for _ in range(MOST_CRASHES):
@@ -183,7 +183,7 @@ def _kill(reader: "subprocess.Popen[bytes]") -> None:
 
 
 @contextmanager
-def _private_file(content: bytes, suffix: str) -> Iterator[Path]:
+def private_file(content: bytes, suffix: str) -> Iterator[Path]:
     """The content under a name of our own, in a folder that nobody else sees and that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="longmatch-upload-") as folder:
         file = Path(folder) / f"upload{suffix}"

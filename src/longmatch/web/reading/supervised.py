@@ -46,9 +46,15 @@ def verdict(code: int, peak: int, memory: int) -> int:
 
 
 def _done(work: Callable[[], None], seconds: int, memory: int, largest_file: int) -> int:
+    import resource
+
+    bounds = {resource.RLIMIT_AS: memory, resource.RLIMIT_CPU: seconds, resource.RLIMIT_FSIZE: largest_file}
     try:
         os.nice(NICE)
-        _limit(seconds, memory, largest_file)
+        for kind, value in (bounds | {resource.RLIMIT_CORE: 0}).items():  # and dump no core
+            _, most = resource.getrlimit(kind)
+            least = value if most == resource.RLIM_INFINITY else min(value, most)
+            resource.setrlimit(kind, (least, least))
         work()
         sys.stdout.flush()
     except MemoryError:
@@ -56,18 +62,3 @@ def _done(work: Callable[[], None], seconds: int, memory: int, largest_file: int
     except Exception:  # what a reader did not expect; the server shows a sentence
         return CRASHED
     return 0
-
-
-def _limit(seconds: int, memory: int, largest_file: int = 0) -> None:
-    """Bound this process: little time and memory, no large file to write, no core to dump."""
-    import resource
-
-    for kind, value in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_FSIZE, largest_file),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, most = resource.getrlimit(kind)
-        least = value if most == resource.RLIM_INFINITY else min(value, most)
-        resource.setrlimit(kind, (least, least))
