@@ -1,12 +1,15 @@
-"""How well documents are read: the headings found against known outlines, and pages of PDF a second.
+"""How well documents are read: headings against known outlines, what survives a change of format, and scans.
 
-    python -m benchmarks.reading [FOLDER] [-v]
+    python -m benchmarks.reading outlines [FOLDER] [-v]
+    python -m benchmarks.reading formats documents.jsonl.xz [...] [--count 40]
+    python -m benchmarks.reading facts FOLDER
+    python -m benchmarks.reading scans [--count 3]
 
-FOLDER (or the environment variable LONGMATCH_PDFS) holds PDF files and outlines.json, made by another parser:
-{file: {"headings": [...]}}. Without it, only the documents of benchmarks.written are read: contracts with
-gaps in their numbering, books with unnumbered and odd chapters, judgments of numbered paragraphs, and papers and
-reports with lists, each as TXT, DOCX and PDF, against the outline it was written from. A title that the reader of text
-files gives as the first heading is not counted.
+`outlines`: the headings found, and pages of PDF a second. FOLDER (or the environment variable LONGMATCH_PDFS) holds PDF
+files and outlines.json, made by another parser: {file: {"headings": [...]}}. Without it, only the documents of
+benchmarks.written are read: contracts with gaps in their numbering, books with unnumbered and odd chapters, judgments
+of numbered paragraphs, and papers and reports with lists, each as TXT, DOCX and PDF, against the outline it was written
+from. A title that the reader of text files gives as the first heading is not counted.
 
 Headings are compared by their letters and digits alone, in order (longest common subsequence). A heading of ours that
 the outline lacks counts as right only under one of these rules, else as wrong:
@@ -17,25 +20,46 @@ the outline lacks counts as right only under one of these rules, else as wrong:
 in the order in which the file writes them (columns are written one after the other, whatever the reader makes of the
 places on the page). One such place is right where a sentence goes on over a column's end; formulas, whose parts are
 written out of order, make the rest, which -v shows.
+
+`formats` writes documents of JSON Lines files as HTML, has LibreOffice (`soffice`) convert them, reads the results, and
+compares the sections, paragraph by paragraph. `facts` counts the PDF files of a folder with an author, a year and a
+DOI, and the years that are those in the names of the files (`acl_2017-18.pdf`).
+
+`scans` needs the extra `ocr`. PDF files of examples/collection are drawn page by page, turned by up to 0.6 degrees,
+given grain, and put back into PDF files that hold pictures alone. A word of the text counts as found if it stands in
+the scan's text at its place (longest common subsequence of the words, without regard to case and punctuation). Then
+every other document of the collection is a query to a library of all documents and the scan, and the places of text and
+scan are compared: where one of them is among the first ten, and, far down the list where scores hardly differ, in all.
 """
 
 import argparse
 import json
 import os
 import re
+import subprocess
 import tempfile
 import time
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from itertools import pairwise
+from html import escape
+from itertools import islice, pairwise
 from pathlib import Path
 
+import longmatch
+from benchmarks.common import COLLECTION
 from benchmarks.written.documents import written_documents
 from benchmarks.written.formats import FORMATS
+from benchmarks.written.scanning import save_scan
 from longmatch.documents import read as read_document
 from longmatch.documents.document import Document
+from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.documents.pdf import read_pdf
+from longmatch.errors import ReadError
+
+OFFICE_FORMATS = ("html", "odt", "rtf", "docx")
+FIRST = 10  # of a ranking
 
 # What the outlines hold that is no heading, and what they miss that is one: (file, text) -> reason.
 NOT_A_HEADING: dict[tuple[str, str], str] = {
@@ -196,19 +220,133 @@ def show_written(verbose: bool) -> None:
                     print(f"    {result.name}: {label}: {entry}")
 
 
+def as_html(document: Document) -> str:
+    parts = [f"<html><head><meta charset='utf-8'><title>{escape(document.title)}</title></head><body>"]
+    for section in document.sections:
+        parts += [f"<h1>{escape(section.heading)}</h1>"] if section.heading else []
+        parts += [f"<p>{escape(paragraph.of(document.text))}</p>" for paragraph in section.paragraphs]
+    return "\n".join([*parts, "</body></html>"])
+
+
+def shape(document: Document) -> list[tuple[str, list[str]]]:
+    """Headings and paragraphs, whatever the white space."""
+    return [
+        (section.heading, [" ".join(p.of(document.text).split()) for p in section.paragraphs])
+        for section in document.sections
+    ]
+
+
+def measure_format(folder: Path, documents: Sequence[Document], suffix: str) -> str:
+    same = sections = megabytes = 0.0
+    seconds = time.monotonic()
+    for number, document in enumerate(documents):
+        path = folder / f"{number}.{suffix}"
+        megabytes += path.stat().st_size / 1e6
+        expected = shape(document)
+        sections += len(expected)
+        try:
+            found = shape(read_document(path))
+        except ReadError as error:
+            print(error)
+            continue
+        same += sum(a == b for a, b in zip(expected, found, strict=False)) if len(found) == len(expected) else 0
+    seconds = time.monotonic() - seconds
+    return (
+        f"| `.{suffix}` | {same:,.0f} of {sections:,.0f} | {megabytes / seconds:.1f} | {len(documents) / seconds:.0f} |"
+    )
+
+
+def count_facts(folder: Path) -> None:
+    """Print how many files have an author, a year and a DOI."""
+    known = {path.name: read_document(path).metadata for path in sorted(folder.glob("*.pdf"))}
+    counts = {key: sum(key in facts for facts in known.values()) for key in ("author", "year", "doi")}
+    right = sum(str(facts.get("year", "?")) in name for name, facts in known.items())
+    print(f"{len(known)} files: {counts}, {right} years as in the name")
+
+
+def show_formats(files: Sequence[Path], count: int) -> None:
+    """Print a row for each format."""
+    documents: list[Document] = []
+    for file in files:
+        documents += islice(iterate_jsonl(file), count)
+    print("| format | sections equal to the source | MB per s | documents per s |\n|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for number, document in enumerate(documents):
+            (Path(folder) / f"{number}.html").write_text(as_html(document), encoding="utf-8")
+        for suffix in OFFICE_FORMATS:
+            if suffix != "html":
+                command = ["soffice", "--headless", "--infilter=HTML (StarWriter)", "--convert-to", suffix]
+                pages = sorted(map(str, Path(folder).glob("*.html")))
+                command += ["--outdir", folder, *pages]
+                subprocess.run(command, check=True, capture_output=True, timeout=900)
+            print(measure_format(Path(folder), documents, suffix), flush=True)
+
+
+def distances(library: longmatch.Library, text: str, scan: str) -> tuple[list[int], list[int]]:
+    """How many places apart a text and its scan are: in rankings with one of them among the first, and in all."""
+    near, every = [], []
+    for query in library:
+        if query not in (text, scan):
+            places = {hit.id: place for place, hit in enumerate(library.rank(query, k=len(library)))}
+            every.append(abs(places[text] - places[scan]))
+            if min(places[text], places[scan]) < FIRST:
+                near.append(every[-1])
+    return near, every
+
+
+def show_scans(count: int) -> None:
+    """Print how each scan was read, and where it ranks."""
+    originals = sorted(COLLECTION.glob("*.pdf"))[:count]
+    with tempfile.TemporaryDirectory() as folder:
+        library = longmatch.Library(Path(folder) / "library")
+        library.add(COLLECTION)
+        for seed, original in enumerate(originals):
+            scan = Path(folder) / f"scan-of-{original.name}"
+            save_scan(original, scan, seed=seed)
+            start = time.process_time()
+            scanned = longmatch.read(scan)
+            seconds = time.process_time() - start
+            facts, pages = scanned.metadata, scanned.metadata["ocr_pages"]
+            words, found = (re.findall(r"\w+", d.text.casefold()) for d in (longmatch.read(original), scanned))
+            blocks = SequenceMatcher(None, words, found, autojunk=False).get_matching_blocks()
+            share = sum(block.size for block in blocks) / max(len(words), 1)
+            library.add(scan)
+            near, every = distances(library, original.name, scan.name)
+            library.remove(scan.name)
+            headings = [section.heading for section in scanned.sections if section.heading]
+            print(f"{original.name}: {pages} pages, {seconds / pages:.1f} s a page of one core")
+            print(f"  confidence {facts['ocr_confidence']:.3f}, words found {share:.1%}, {len(headings)} headings")
+            apart = f"{max(near, default=0)} in {len(near)} rankings with one of them among the first {FIRST}"
+            average = sum(every) / len(every)
+            print(f"  at most {apart}, {max(every)} in all {len(every)}, {average:.1f} on average", flush=True)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Headings found and pages a second, file by file.")
-    parser.add_argument("folder", nargs="?", default=os.environ.get("LONGMATCH_PDFS"), type=Path)
-    parser.add_argument("-v", "--verbose", action="store_true", help="show misses, extras and mixed sentences")
-    arguments = parser.parse_args()
-    if arguments.folder is not None:
-        outlines = json.loads((arguments.folder / "outlines.json").read_text(encoding="utf-8"))
-        results = []
-        for name, entry in sorted(outlines.items()):
-            results.append(read(arguments.folder / name, entry["headings"]))
-            show(results[-1], arguments.verbose)
-        total(results)
-    show_written(arguments.verbose)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    outlines, formats, facts, scans = map(verbs.add_parser, ("outlines", "formats", "facts", "scans"))
+    outlines.add_argument("folder", nargs="?", default=os.environ.get("LONGMATCH_PDFS"), type=Path)
+    outlines.add_argument("-v", "--verbose", action="store_true", help="show misses, extras and mixed sentences")
+    formats.add_argument("documents", type=Path, nargs="+")
+    formats.add_argument("--count", type=int, default=40, help="documents of each file")
+    facts.add_argument("folder", type=Path, help="a folder of PDF files")
+    scans.add_argument("--count", type=int, default=3, help="scans")
+    options = parser.parse_args()
+    if options.verb == "formats":
+        show_formats(options.documents, options.count)
+    elif options.verb == "facts":
+        count_facts(options.folder)
+    elif options.verb == "scans":
+        show_scans(options.count)
+    else:
+        if options.folder is not None:
+            known = json.loads((options.folder / "outlines.json").read_text(encoding="utf-8"))
+            results = []
+            for name, entry in sorted(known.items()):
+                results.append(read(options.folder / name, entry["headings"]))
+                show(results[-1], options.verbose)
+            total(results)
+        show_written(options.verbose)
 
 
 if __name__ == "__main__":

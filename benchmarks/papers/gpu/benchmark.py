@@ -30,6 +30,7 @@ import gc
 import json
 import subprocess
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
@@ -50,7 +51,6 @@ from benchmarks.papers.gpu.workload import (
     DEVICE,
     ON_GPU,
     WAYS,
-    Clock,
     Sizes,
     Workload,
     colde,
@@ -72,7 +72,7 @@ WORKLOADS: dict[str, Callable[[list[Tokens], Sizes], Workload]] = {"encode": enc
 
 def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
     """Measure part after part; the file is written after each step."""
-    clock, out = Clock(options.seconds), Path(options.out)
+    end, out = time.perf_counter() + options.seconds, Path(options.out)
     results: dict[str, Any] = json.loads(out.read_text()) if options.goes_on and out.exists() else {}
     results |= {"device": torch.cuda.get_device_name() if ON_GPU else "CPU", "torch": torch.__version__}
     parts, documents = list(options.only), read_texts(options.text)
@@ -92,7 +92,7 @@ def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
             if part in WORKLOADS:
                 rest = 1 + sum(other in WORKLOADS for other in parts)
                 workload = WORKLOADS[part](documents, sizes)
-                share, best = Clock(0.7 * clock.left / rest), results["rates"]["best"]
+                share, best = 0.7 * (end - time.perf_counter()) / rest, results["rates"]["best"]
                 measure(workload, options.compare, best, share, sizes.rounds, partial(save, part))
                 if with_profile and is_usable():
                     way = PROFILED if PROFILED in options.compare else options.compare[-1]
@@ -103,7 +103,7 @@ def measure_all(options: argparse.Namespace, sizes: Sizes) -> None:
         gc.collect()
         if not is_usable() and parts:  # the remaining parts are measured in a new process
             command = [sys.executable, "-m", "benchmarks.papers.gpu", str(options.text), "--out", str(out), "--goes-on"]
-            command += ["--seconds", f"{clock.left:.0f}", "--max-tokens", str(options.max_tokens)]
+            command += ["--seconds", f"{end - time.perf_counter():.0f}", "--max-tokens", str(options.max_tokens)]
             command += ["--only", ",".join(parts), "--compare", ",".join(options.compare)]
             subprocess.run(command, check=False)
             return
@@ -172,9 +172,10 @@ def matrix_rates(sizes: Sizes) -> dict[str, float]:
 
 
 def measure(
-    workload: Workload, ways: Sequence[str], rate: float, clock: Clock, rounds: int, save: Callable[[Any], None]
+    workload: Workload, ways: Sequence[str], rate: float, seconds: float, rounds: int, save: Callable[[Any], None]
 ) -> None:
     """Run each way once to warm up, then in turn until the time or the rounds are over; `save` after each step."""
+    end = time.perf_counter() + seconds
     rows: dict[str, Any] = {way: {"seconds": []} for way in ways}
     results = {**workload.facts, "ways": rows}
     reference: Tensor | None = None
@@ -192,7 +193,7 @@ def measure(
             row["error"] = end_of(error)
         save(results)
     for turn in range(rounds):
-        if turn >= MIN_ROUNDS and clock.left < 0:
+        if turn >= MIN_ROUNDS and time.perf_counter() > end:
             break
         for way, row in rows.items():
             if "error" not in row:

@@ -70,19 +70,6 @@ class Workload:
     in_a_row: int = 1  # runs without a wait between them, like the steps of training
 
 
-@dataclass
-class Clock:
-    """A time budget."""
-
-    seconds: float
-    start: float = field(default_factory=time.perf_counter)
-
-    @property
-    def left(self) -> float:
-        """Seconds left; negative once the budget is spent."""
-        return self.seconds - (time.perf_counter() - self.start)
-
-
 def switched(way: str) -> AbstractContextManager[object]:
     """The environment variables that select an implementation."""
     packed, kernels = SWITCHES[way]
