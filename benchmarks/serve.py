@@ -7,7 +7,8 @@
 belong with one of the library, passages included, and asks again as soon as it is answered; each asks about another
 document in turn, so that no answer was worked out before. Beside it one more client asks every half second whether the
 server is well. Every answer is checked: ten hits (or all there are), the best first. With --hostile one more client
-uploads files that mean harm (benchmarks/hostile.py), one after another; they must be refused, or read, and no more.
+uploads files that mean harm (bombs, deep nesting, millions of words, damaged pages), one after another; they must be
+refused, or read, and no more.
 
 With --mixed, for so many minutes, so many clients (by default 32) do everything there is to do in turns drawn at
 random, and one more adds documents, one after another, to a copy of the library. Nothing may be answered with 500,
@@ -16,6 +17,8 @@ every document whose adding was accepted must be in the library in the end, and 
 
 import argparse
 import asyncio
+import gzip
+import io
 import os
 import random
 import shutil
@@ -23,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,15 +35,17 @@ from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
 import httpx
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.common import memory_of
-from benchmarks.hostile import hostile_files
+
+PDF = Path(__file__).parents[1] / "tests" / "documents" / "pdf" / "fixtures" / "report.pdf"
+MB = 1 << 20
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 
 K = 10
 WARM_UP = 8.0  # seconds
@@ -261,6 +267,36 @@ def run_mixed(library: Path, clients: int, minutes: float) -> None:
     print(f"memory: {start} MB in the first third, {middle} in the second, {end} in the last")
     print("\n".join(found.odd[:10]))
     sys.exit(bool(found.odd) or stored != found.accepted)
+
+
+def hostile_files(seed: int = 0) -> list[tuple[str, bytes]]:
+    """Names and contents, in an order in which every second is a PDF, each damaged differently."""
+    chance = random.Random(seed)
+    fixed = {
+        "bomb.jsonl.gz": gzip.compress(b'{"text": "' + b"The river rose. " * (128 * MB // 16) + b'"}'),
+        "bomb.docx": _zipped("word/document.xml", b"<a>" * (20 * MB)),
+        "bomb.epub": _zipped("META-INF/container.xml", b"<a>" * (20 * MB)),
+        "nested.html": b"<div>" * 500_000,
+        "brackets.md": b"[" * 20_000,
+        "groups.rtf": b"{\\rtf1" + b"{\\b" * 500_000,
+        "words.txt": b"many short words " * (24 * MB // 17),
+        "one-word.txt": b"x" * (24 * MB),
+    }
+    pdf = PDF.read_bytes()
+    files = []
+    for file in fixed.items():
+        damaged = bytearray(pdf)
+        for _ in range(40):
+            damaged[chance.randrange(len(pdf))] = chance.randrange(256)
+        files += [file, ("damaged.pdf", bytes(damaged))]
+    return files
+
+
+def _zipped(member: str, content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(member, content)
+    return packed.getvalue()
 
 
 def main() -> None:

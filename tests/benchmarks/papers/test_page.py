@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from benchmarks.papers.family_table import FamilyTable, differences, takeaways
-from benchmarks.papers.page import main, write_pages
+from benchmarks.papers.page import FamilyTable, differences, main, takeaways, write_pages
 from benchmarks.papers.row_names import readable_names
 from benchmarks.papers.set_page import write_set_page
 from benchmarks.papers.stored_results import ResultGroup, StoredResults
