@@ -42,8 +42,7 @@ from longmatch.lab.baselines.siamese.encoder import TextBatch
 from longmatch.lab.baselines.siamese.longformer import LongModel, repeat_positions
 from longmatch.lab.encoders.checkpoint import open_checkpoint, open_tokenizer
 from longmatch.lab.encoders.flat import DocumentPieces, FlatTokens
-from longmatch.lab.papers.colde.augmentation import ChunkBatch
-from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.colde.encoder import ChunkBatch, ColdeModel
 from longmatch.lab.papers.smith.encoder import SmithConfig, SmithModel, bert_config
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -19,7 +19,6 @@ from longmatch.lab.words import (
     TokenWords,
     WordMatrix,
     WordMatrixCache,
-    concatenated,
     document_words,
     singular,
     stream_of,
@@ -27,7 +26,7 @@ from longmatch.lab.words import (
     to_unit,
     written_words,
 )
-from longmatch.lexical.terms import hash_word
+from longmatch.lexical.terms import Stream, hash_word
 from longmatch.units import tokenize
 
 SENTENCES = st.lists(st.lists(st.integers(0, 12), max_size=9), max_size=12)
@@ -78,10 +77,6 @@ def test_a_document_s_words_come_sentence_by_sentence_and_only_of_the_first_wher
     assert listed(document_words(document, 1)) == [rivers]
 
 
-def test_joined_sentences_are_those_of_a_and_then_those_of_b():
-    assert listed(concatenated(stream_of([[1], [], [2, 3]]), stream_of([[4]]))) == [[1], [], [2, 3], [4]]
-
-
 @pytest.fixture(scope="module")
 def tokenizer():
     pieces = ["[UNK]", "[CLS]", "the", "of", "river", "##s", "rise", "kiln", "burn", "##ing", ",", ".", *"本院认为"]
@@ -91,9 +86,9 @@ def tokenizer():
     return made
 
 
-def shared(tokenizer, left, right, **options):
+def shared(tokenizer, left, right):
     """How many distinct words two sentences share, and each one's length."""
-    cut = TokenWords.of(tokenizer, **options)
+    cut = TokenWords.of(tokenizer)
     a, b = (cut.words(tokenize(made(text), tokenizer)).ids for text in (left, right))
     return len(np.intersect1d(a, b)), len(a), len(b)
 
@@ -105,7 +100,6 @@ def test_pieces_without_a_gap_are_one_word(tokenizer):
 
 def test_of_tokens_too_function_words_and_punctuation_are_no_words(tokenizer):
     assert shared(tokenizer, "the river, rise.", "the kiln, burn.") == (0, 2, 2)
-    assert shared(tokenizer, "the river, rise.", "the kiln, burn.", common=True) == (1, 3, 3)
 
 
 def test_a_tokenizer_that_pads_gives_the_same_words(tokenizer):
@@ -182,7 +176,7 @@ def test_for_a_picture_everything_lies_between_0_and_1(sentences):
 @given(DOCUMENT, DOCUMENT)
 def test_sentences_are_as_alike_as_in_the_whole_matrix_of_both_documents(first, second):
     a, b = stream_of(first), stream_of(second)
-    whole, size = textrank_similarity(concatenated(a, b)), len(first)
+    whole, size = textrank_similarity(Stream.cat([a, b])), len(first)
     one, other = WordMatrix.of(a), WordMatrix.of(b)
     np.testing.assert_allclose(one.shared(other).toarray(), whole[:size, size:], atol=1e-6)
     np.fill_diagonal(whole, 0.0)

@@ -21,9 +21,8 @@ from longmatch.lab.encoders.backbone import TorchBackbone, TorchNetwork
 from longmatch.lab.encoders.flat import DocumentPieces, FlatTokens, mean_pool
 from longmatch.lab.encoders.packed.bert import PackedEngine, tokens_that_fit
 from longmatch.lab.losses import supervised_contrastive_loss
-from longmatch.lab.papers.colde.augmentation import SPECIALS as ADDED
-from longmatch.lab.papers.colde.augmentation import ChunkBatch
-from longmatch.lab.papers.colde.encoder import ColdeConfig, ColdeModel
+from longmatch.lab.papers.colde.encoder import SPECIALS as ADDED
+from longmatch.lab.papers.colde.encoder import ChunkBatch, ColdeConfig, ColdeModel
 from longmatch.lab.papers.smith.encoder import SIZES, SmithConfig, SmithModel, bert_config
 from longmatch.lab.training.bi_encoder_recipe import cached_backward
 from longmatch.lab.training.settings import TrainingSettings

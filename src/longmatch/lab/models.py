@@ -140,10 +140,15 @@ PAIR_NETWORKS = (
             (
                 "match-ignition",
                 "Match-Ignition",
-                "cross.match_ignition:IgnitionMatcher",
-                "cross.match_ignition:IgnitionRecipe",
+                "cross.sentence_filters:IgnitionMatcher",
+                "cross.sentence_filters:IgnitionRecipe",
             ),
-            ("opt-match", "OPT-Match", "cross.opt_match:TransportMatcher", "cross.opt_match:TransportRecipe"),
+            (
+                "opt-match",
+                "OPT-Match",
+                "cross.sentence_filters:TransportMatcher",
+                "cross.sentence_filters:TransportRecipe",
+            ),
         )
     ),
     LabModel(

@@ -49,10 +49,8 @@ def singular(word: str) -> str:
 
 
 @cache
-def function_words(language: str) -> frozenset[str]:
-    """The stop words of a language; empty except for English."""
-    if language != "en":
-        return frozenset()
+def function_words() -> frozenset[str]:
+    """The stop words of English; other languages have none here."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     return frozenset(ENGLISH_STOP_WORDS)
@@ -71,22 +69,23 @@ def written_words(text: str, language: str = "en", common: bool = False) -> Iter
     >>> [word for word, _ in written_words("The rivers of 本院认为 rise.")]
     ['river', '本院', '院认', '认为', 'rise']
     """
-    left_out = frozenset[str]() if common else function_words(language)
+    left_out = frozenset[str]() if common or language != "en" else function_words()
     for characters, group in groupby(words_of(text), key=is_character):
         run = list(group)
         if characters:
             yield from ((pair, pair) for pair in (map("".join, pairwise(run)) if len(run) > 1 else run))
+        elif language != "en":
+            yield from zip(run, run, strict=True)
         else:
-            stripped = ((word.removesuffix("'s").removesuffix("’s") if language == "en" else word) for word in run)
-            kept = (word for word in stripped if word not in left_out)
-            yield from ((singular(word) if language == "en" else word, word) for word in kept)
+            stripped = (word.removesuffix("'s").removesuffix("’s") for word in run)
+            yield from ((singular(word), word) for word in stripped if word not in left_out)
 
 
-def document_words(document: Document, sentences: int | None = None, common: bool = False) -> Stream:
+def document_words(document: Document, sentences: int | None = None) -> Stream:
     """The words of a document's sentences, or of its first `sentences` ones."""
     spans = list(document.sentences)[:sentences]
     text = document.readable
-    return stream_of([hash_word(w) for w, _ in written_words(s.of(text), document.language, common)] for s in spans)
+    return stream_of([hash_word(w) for w, _ in written_words(s.of(text), document.language)] for s in spans)
 
 
 def stream_of(sentences: Iterable[list[int]]) -> Stream:
@@ -97,11 +96,6 @@ def stream_of(sentences: Iterable[list[int]]) -> Stream:
     return Stream(ids, offsets)
 
 
-def concatenated(a: Stream, b: Stream) -> Stream:
-    """The sentences of both documents, those of a first: the set S of section 3.2."""
-    return Stream(np.concatenate([a.ids, b.ids]), np.concatenate([a.offsets, a.offsets[-1] + b.offsets[1:]]))
-
-
 @dataclass(frozen=True)
 class TokenWords:
     """Splits tokenised sentences into words, for one tokenizer."""
@@ -110,8 +104,8 @@ class TokenWords:
     left_out: Hashes  # of function words
 
     @staticmethod
-    def of(tokenizer: Tokenizer, language: str = "en", common: bool = False) -> "TokenWords":
-        """Set up for a tokenizer; function words of the language are left out unless `common`."""
+    def of(tokenizer: Tokenizer) -> "TokenWords":
+        """Set up for a tokenizer; English function words are left out."""
         vocabulary = tokenizer.get_vocab()
         kinds = np.zeros(max(vocabulary.values(), default=0) + 1, dtype=np.int8)
         for token, number in vocabulary.items():
@@ -119,7 +113,7 @@ class TokenWords:
             if any(map(str.isalnum, text)):
                 kinds[number] = CHARACTER if is_character(text) else PIECE
         kinds[[number for number in tokenizer.get_added_tokens_decoder() if number < len(kinds)]] = 0
-        words = [] if common else sorted(function_words(language))
+        words = sorted(function_words())
         return TokenWords(kinds, np.unique(word_hashes(tokenizer, [*words, *(f" {word}" for word in words)])))
 
     def words(self, tokens: Tokens) -> Stream:
@@ -164,15 +158,13 @@ def textrank_similarity(words: Stream) -> Floats:
     A sentence of one word counts as two words long: its logarithm is 0, and the quotient of two such would be
     unbounded. Returns (sentences, sentences).
 
-    >>> from longmatch.lab.words import stream_of
     >>> textrank_similarity(stream_of([[1, 2, 3, 4], [3, 4, 5, 6], [7]])).round(3)
     array([[1.443, 0.721, 0.   ],
            [0.721, 1.443, 0.   ],
            [0.   , 0.   , 0.721]])
     """
     matrix = WordMatrix.of(words)
-    similarity: Floats = matrix.shared(matrix).toarray()
-    return similarity
+    return np.asarray(matrix.shared(matrix).toarray())
 
 
 def to_unit(similarity: Floats) -> Floats:
@@ -204,8 +196,7 @@ class WordMatrix:
     @property
     def distinct(self) -> Ints:
         """The number of distinct words in each sentence."""
-        distinct: Ints = np.diff(self.counts.indptr).astype(np.int64)
-        return distinct
+        return np.asarray(np.diff(self.counts.indptr), dtype=np.int64)
 
     @cached_property
     def presence(self) -> csr_array:
@@ -215,8 +206,7 @@ class WordMatrix:
     @cached_property
     def log_lengths(self) -> Floats:
         """Logarithms of the lengths; a single word counts as two, as in `textrank_similarity`."""
-        logs: Floats = np.log(np.maximum(self.lengths, 2))
-        return logs
+        return np.asarray(np.log(np.maximum(self.lengths, 2)))
 
     @cached_property
     def within(self) -> csr_array:

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from longmatch.documents import Document
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.papers.colde.augmentation import chunk_ranges
+from longmatch.lab.papers.colde.encoder import chunk_ranges
 from longmatch.lab.store import store
 from longmatch.lab.store.store import LayerStore
 from longmatch.lab.store.tokens import TokenCollection, TokenLayer, restore_tokens

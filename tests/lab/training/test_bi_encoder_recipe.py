@@ -34,8 +34,8 @@ def test_more_documents_than_are_laid_out_at_once_have_their_vectors_in_order(re
     recipe.model.eval()
     few = np.arange(3)
     many = np.resize(few, 2 * LAID_OUT + 5)
-    alone = recipe._document_vectors(few)
-    assert torch.allclose(recipe._document_vectors(many), alone[torch.from_numpy(many)], atol=1e-5)
+    alone = recipe.document_vectors(few)
+    assert torch.allclose(recipe.document_vectors(many), alone[torch.from_numpy(many)], atol=1e-5)
 
 
 def network(dropout):

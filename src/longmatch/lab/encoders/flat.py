@@ -11,6 +11,7 @@ from torch import Tensor
 
 from longmatch.encoders.engine import lengths_of, token_batches
 from longmatch.lab.encoders.ragged import offsets_of, to_device
+from longmatch.units.tokens import Ints, Tokens
 
 CPU_BUDGET, GPU_BUDGET = 1_024, 32_768  # tokens per padded batch: small ones fit a CPU's cache
 
@@ -114,6 +115,16 @@ class DocumentPieces(PieceBatch):
     """The pieces of documents, and how many each document has; there are no padding pieces."""
 
     counts: Tensor  # (documents,) pieces of each
+
+    @staticmethod
+    def of(
+        documents: Sequence[Tokens], cuts: Sequence[tuple[Ints, Ints]], specials: tuple[int, int]
+    ) -> "DocumentPieces":
+        """Of each document the pieces that its cuts say: the tokens first[i]:last[i]."""
+        pieces = []
+        for tokens, (first, last) in zip(documents, cuts, strict=True):
+            pieces += [tokens.ids[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return DocumentPieces(FlatTokens.of(pieces, specials), torch.tensor([len(first) for first, _ in cuts]))
 
     def __len__(self) -> int:
         """Number of documents."""

@@ -102,7 +102,7 @@ class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
 
     def draw(self, step: int) -> PairBatch[D]:
         """The documents of a step's pairs, each once, with their labels."""
-        rows = self._batch_rows(step)
+        rows = self.batch_rows(step)
         numbers, places = self.pairs.documents(rows)
         if self.options.contrastive:
             targets = self.data.related(numbers)
@@ -122,7 +122,7 @@ class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
 
     def validate(self, model: PreTrainedModel) -> dict[str, float]:
         """The measures of the validation pairs' cosines; average precision selects the weights."""
-        return cosine_measures(self.held_out, self._document_vectors, self.options.validation_pairs)
+        return cosine_measures(self.held_out, self.document_vectors, self.options.validation_pairs)
 
     def _training_rows(self) -> Ints:
         return np.flatnonzero(self.pairs.label) if self.options.contrastive else super()._training_rows()
@@ -131,7 +131,7 @@ class BiEncoderRecipe(LabelledRecipe[PairBatch[D]], Generic[D]):
         return self.layout.lay_out([self.data.tokens[number] for number in numbers.tolist()])
 
     @torch.no_grad()
-    def _document_vectors(self, numbers: Ints) -> Tensor:
+    def document_vectors(self, numbers: Ints) -> Tensor:
         """The vectors of documents, computed within the token budget: (documents, width), on the CPU."""
         parts = np.array_split(numbers, -(-len(numbers) // LAID_OUT))
         pieces = (piece for part in parts for piece in self._lay_out(part).groups(self.tokens_per_pass))

@@ -81,7 +81,7 @@ class LabelledRecipe(Recipe[B], Generic[B]):
         """For the model card."""
         return {"backbone": self.options.backbone or DEFAULT_NAME, **self.data.facts}
 
-    def _batch_rows(self, step: int) -> Ints:
+    def batch_rows(self, step: int) -> Ints:
         """The rows of the training pairs in a step's batch."""
         rows: Ints = self._rows[self._epochs.rows(step)]
         return rows

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.lab.baselines.cross.match_ignition import DAMPING, best_within
+from longmatch.lab.baselines.cross.sentence_filters import DAMPING, best_within
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

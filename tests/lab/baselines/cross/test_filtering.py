@@ -8,8 +8,12 @@ import torch
 
 from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
-from longmatch.lab.baselines.cross.match_ignition import IgnitionMatcher, PageRankSelection
-from longmatch.lab.baselines.cross.opt_match import TransportMatcher, TransportSelection
+from longmatch.lab.baselines.cross.sentence_filters import (
+    IgnitionMatcher,
+    PageRankSelection,
+    TransportMatcher,
+    TransportSelection,
+)
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.lab.words import TokenWords, WordMatrixCache
 from longmatch.models.loading import load

@@ -115,7 +115,7 @@ def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(reci
 
 def test_a_batch_holds_the_openings_of_its_pairs_and_their_labels(recipe):
     found = recipe()
-    batch, chosen = found.draw(1), found._batch_rows(1)
+    batch, chosen = found.draw(1), found.batch_rows(1)
     assert batch.label.tolist() == found.pairs.label[chosen].tolist() and len(chosen) == 32
     for row, number in zip(rows_of(batch.rows), chosen.tolist(), strict=True):
         a, b = (found.data.tokens[side[number]].ids[:16].tolist() for side in (found.pairs.source, found.pairs.target))
@@ -134,7 +134,7 @@ def test_each_epoch_reads_the_view_of_its_number(recipe):
     found = recipe(kind=ViewRecipe)
     for epoch in (0, 1, 4):
         step = epoch * found.steps_per_epoch + 1
-        for row, number in zip(rows_of(found.draw(step).rows), found._batch_rows(step).tolist(), strict=True):
+        for row, number in zip(rows_of(found.draw(step).rows), found.batch_rows(step).tolist(), strict=True):
             tokens = found.data.tokens[found.pairs.source[number]]
             first, last = tokens.sentence_offsets[epoch : epoch + 2]
             wanted = tokens.ids[first:last][:16].tolist()

@@ -28,7 +28,7 @@ def recipe(made, tiny_bert, tmp_path_factory):
 
 def test_a_document_is_the_mean_of_its_chunks_weighted_by_tokens(recipe):
     tokens = recipe.data.tokens[0]
-    ends = recipe.layout.bounds(tokens)[1:]
+    ends = recipe.layout.bounds(tokens)[1:].tolist()
     assert len(ends) > 1
     first, last = recipe.layout.specials
     total = torch.zeros(recipe.model.config.hidden_size)
@@ -36,7 +36,7 @@ def test_a_document_is_the_mean_of_its_chunks_weighted_by_tokens(recipe):
         for start, end in zip([0, *ends], ends, strict=False):
             ids = torch.tensor([[first, *tokens.ids[start:end].tolist(), last]])
             total += (end - start) * recipe.model(input_ids=ids).last_hidden_state[0].mean(0)
-        found = recipe._document_vectors(np.array([0]))[0]
+        found = recipe.document_vectors(np.array([0]))[0]
     assert torch.allclose(found, total / len(tokens), atol=1e-5)
 
 

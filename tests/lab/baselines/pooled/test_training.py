@@ -75,7 +75,7 @@ def test_a_batch_larger_than_the_device_holds_has_the_gradient_of_the_whole(reci
 
 def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
     made = recipe()
-    batch, rows = made.draw(1), made._rows[made._epochs.rows(1)]
+    batch, rows = made.draw(1), made.batch_rows(1)
     source, target, label = batch.targets
     assert len(batch.documents) == len(set(made.pairs.source[rows]) | set(made.pairs.target[rows]))
     assert label.tolist() == made.pairs.label[rows].tolist()
@@ -89,7 +89,7 @@ def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
 def test_the_contrastive_batch_knows_every_match_among_its_documents(recipe):
     made = recipe(loss="contrastive")
     batch = made.draw(0)
-    rows = made._rows[made._epochs.rows(0)]
+    rows = made.batch_rows(0)
     assert made.pairs.label[rows].all()
     numbers = np.unique([made.pairs.source[rows], made.pairs.target[rows]])
     assert torch.equal(batch.targets, torch.from_numpy(made.data.related(numbers)))

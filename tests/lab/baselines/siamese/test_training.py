@@ -99,7 +99,7 @@ def test_the_loss_is_the_cross_entropy_of_the_chance_that_a_cosine_stands_for(re
 
 def test_a_batch_holds_each_document_of_its_pairs_once_and_their_labels(recipe):
     found = recipe("han")
-    batch, rows = found.draw(1), found._epochs.rows(1)
+    batch, rows = found.draw(1), found.batch_rows(1)
     source, target, label = batch.targets
     assert len(batch.documents) == len(set(found.pairs.source[rows]) | set(found.pairs.target[rows]))
     assert label.tolist() == found.pairs.label[rows].tolist()
@@ -140,7 +140,7 @@ def test_the_trained_folder_opens_and_scores_as_training_measured(made, recipe, 
     documents = {d.id: d for d in iterate_jsonl(made / "documents.jsonl")}
     numbers = np.array([3, 11])
     encodings = matcher.encode([documents[found.data.tokens.ids[n]] for n in numbers])
-    wanted = torch.nn.functional.normalize(found._document_vectors(numbers), dim=1)
+    wanted = torch.nn.functional.normalize(found.document_vectors(numbers), dim=1)
     assert torch.allclose(matcher.collect(encodings), wanted, atol=1e-5)
     alignments = matcher.compare(documents[name_of(0, 0)], documents[name_of(THEMES, 0)]).alignments
     assert sum(alignment.contribution for alignment in alignments) == pytest.approx(1.0)

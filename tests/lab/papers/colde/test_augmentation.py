@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pad_sequence
 
 from longmatch.documents import Document, Draft
-from longmatch.lab.papers.colde.augmentation import ChunkLayout, chunk_ranges, section_bounds
-from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.colde.encoder import ChunkLayout, ColdeModel, chunk_ranges, section_bounds
 from longmatch.units import tokenize
 from tests.effort import tried
 from tests.lab.papers.colde.tiny_colde import tiny_colde, tiny_matcher

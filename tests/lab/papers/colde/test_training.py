@@ -129,7 +129,7 @@ def test_an_epoch_draws_every_pair_that_belongs_together_and_no_batch_is_too_lar
         batch = recipe.draw(step)
         documents = int(batch.documents.document.max()) + 1
         assert documents <= 12
-        rows = recipe._rows[recipe._epochs.rows(step)]
+        rows = recipe.batch_rows(step)
         seen |= set(zip(recipe.pairs.source[rows].tolist(), recipe.pairs.target[rows].tolist(), strict=True))
     table = recipe.pairs
     assert seen == {(s, t) for s, t, label in zip(table.source, table.target, table.label, strict=True) if label}
@@ -137,9 +137,7 @@ def test_an_epoch_draws_every_pair_that_belongs_together_and_no_batch_is_too_lar
 
 def test_sections_of_one_class_are_positives_whichever_pair_brought_them(classes, make):
     recipe = make(classes)
-    source, target = (
-        getattr(recipe.pairs, side)[recipe._rows[recipe._epochs.rows(0)]] for side in ("source", "target")
-    )
+    source, target = (getattr(recipe.pairs, side)[recipe.batch_rows(0)] for side in ("source", "target"))
     numbers = np.unique(np.concatenate([source, target]))
     labels = dict(line.split("\t") for line in (classes / "classes.tsv").read_text().splitlines())
     own = np.repeat([labels[recipe.data.tokens.ids[n]] for n in numbers], 3)  # two sections each, and the document
@@ -252,7 +250,7 @@ def test_validation_scores_are_the_cosines_a_user_gets(trained, classes, make):
     documents = {d.id: d for d in iterate_jsonl(classes / "documents.jsonl")}
     matcher.precision = "float32"
     encodings = matcher.encode([documents[recipe.data.tokens.ids[n]] for n in numbers])
-    assert torch.allclose(recipe._document_vectors(numbers), matcher.collect(encodings), atol=1e-5)
+    assert torch.allclose(recipe.document_vectors(numbers), matcher.collect(encodings), atol=1e-5)
 
 
 def test_a_sample_of_validation_pairs_is_the_same_each_time(pairs, make):

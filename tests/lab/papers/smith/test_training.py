@@ -111,10 +111,10 @@ def test_a_batch_s_gradient_is_the_same_whether_or_not_it_fits_the_device(make):
 
 def test_an_epoch_draws_every_pair_once_with_its_label(make):
     recipe = make()
-    seen = np.concatenate([recipe._epochs.rows(step) for step in range(recipe.steps_per_epoch)])
+    seen = np.concatenate([recipe.batch_rows(step) for step in range(recipe.steps_per_epoch)])
     assert sorted(seen.tolist()) == list(range(len(recipe.pairs)))
     source, target, label = recipe.draw(2).targets
-    assert label.tolist() == recipe.pairs.label[recipe._epochs.rows(2)].tolist()
+    assert label.tolist() == recipe.pairs.label[recipe.batch_rows(2)].tolist()
     assert len(source) == len(target) == 12
 
 
@@ -189,7 +189,7 @@ def test_validation_scores_are_the_cosines_a_user_gets(trained, themes, make):
     numbers = np.array([3, 11, 50])
     documents = {d.id: d for d in iterate_jsonl(themes / "documents.jsonl")}
     encodings = matcher.encode([documents[recipe.data.tokens.ids[n]] for n in numbers])
-    assert torch.allclose(recipe._document_vectors(numbers), matcher.collect(encodings), atol=1e-5)
+    assert torch.allclose(recipe.document_vectors(numbers), matcher.collect(encodings), atol=1e-5)
 
 
 @pytest.mark.parametrize("wrong", [{"scale": 0.0}, {"validation_pairs": 1}, {"max_blocks": 0}])

@@ -68,7 +68,7 @@ def test_training_lifts_the_average_precision_of_validation_pairs(recipe):
 
 def test_only_pairs_that_belong_together_are_drawn_and_other_answers_are_known(recipe):
     found = recipe()
-    batch, chosen = found.draw(1), found._batch_rows(1)
+    batch, chosen = found.draw(1), found.batch_rows(1)
     assert found.pairs.label[chosen].all() and batch.label.shape == (len(chosen), len(chosen))
     theme = [found.data.tokens.ids[n].split("-")[0] for n in found.pairs.source[chosen].tolist()]
     wanted = [[one == other for other in theme] for one in theme]
@@ -92,7 +92,7 @@ def test_the_loss_is_info_nce_over_the_batch_and_its_gradient_the_same_in_pieces
 def test_non_matches_of_the_queries_follow_the_matches(recipe):
     found, plain = recipe(hard_negatives=2), recipe()
     for step in (0, 3):
-        chosen, matches = found._batch_rows(step), plain._batch_rows(step)
+        chosen, matches = found.batch_rows(step), plain.batch_rows(step)
         others = chosen[len(matches) :]
         assert chosen[: len(matches)].tolist() == matches.tolist()
         assert len(set(others.tolist())) == len(others) == 2 * len(matches)
@@ -100,12 +100,12 @@ def test_non_matches_of_the_queries_follow_the_matches(recipe):
         asked = [np.bincount(found.pairs.source[rows], minlength=99) for rows in (others, matches)]
         assert asked[0].tolist() == (2 * asked[1]).tolist()
     assert found.steps_per_epoch == plain.steps_per_epoch
-    assert found._batch_rows(3).tolist() == recipe(hard_negatives=2)._batch_rows(3).tolist()
+    assert found.batch_rows(3).tolist() == recipe(hard_negatives=2).batch_rows(3).tolist()
 
 
 def test_a_query_has_no_more_non_matches_than_there_are(recipe):
     found = recipe(hard_negatives=100)
-    chosen = found._batch_rows(0)
+    chosen = found.batch_rows(0)
     queries = np.unique(found.pairs.source[chosen])
     wanted = np.flatnonzero((found.pairs.label == 0) & np.isin(found.pairs.source, queries))
     assert sorted(chosen[found.pairs.label[chosen] == 0].tolist()) == wanted.tolist()
@@ -114,7 +114,7 @@ def test_a_query_has_no_more_non_matches_than_there_are(recipe):
 def test_an_answer_is_told_from_hard_negatives_too(recipe):
     """Equation by equation: each match against all documents of the batch but other answers of its query."""
     found = recipe(hard_negatives=1, documents=16)
-    chosen, batch = found._batch_rows(0), found.draw(0)
+    chosen, batch = found.batch_rows(0), found.draw(0)
     with torch.no_grad():
         rows = torch.cat([found.model.eval()(*_padded(row)).vectors for row in batch.rows.groups(1)])
     queries, documents = (torch.nn.functional.normalize(side, dim=1) for side in rows.chunk(2, dim=1))

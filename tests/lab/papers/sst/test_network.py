@@ -14,7 +14,7 @@ from longmatch.documents.read import read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import TorchBackbone
-from longmatch.lab.papers.sst.loss import agreement_loss, separation_loss, subtopic_loss
+from longmatch.lab.papers.sst.cluster_training import agreement_loss, separation_loss, subtopic_loss
 from longmatch.lab.papers.sst.network import (
     AdaptiveClustering,
     ClusterConfig,

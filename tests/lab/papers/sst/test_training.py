@@ -95,7 +95,7 @@ def test_epoch_t_reads_view_t(recipe):
     found = recipe()
     for epoch in (0, 1, 5):
         step = epoch * found.steps_per_epoch + 1
-        pairs = list(found.token_pairs(found.pairs, found._batch_rows(step)))
+        pairs = list(found.token_pairs(found.pairs, found.batch_rows(step)))
         wanted, another = (found.layout.lay_out(pairs, [view]).text.ids for view in (epoch, epoch + 1))
         assert torch.equal(found.draw(step).rows.text.ids, wanted) and not torch.equal(wanted, another)
 
@@ -103,7 +103,7 @@ def test_epoch_t_reads_view_t(recipe):
 def test_without_temporal_aggregation_every_epoch_reads_the_first_view(recipe):
     found = recipe(temporal=False)
     step = 4 * found.steps_per_epoch + 1
-    pairs = list(found.token_pairs(found.pairs, found._batch_rows(step)))
+    pairs = list(found.token_pairs(found.pairs, found.batch_rows(step)))
     assert torch.equal(found.draw(step).rows.text.ids, found.layout.lay_out(pairs, [0]).text.ids)
 
 
@@ -119,7 +119,7 @@ def test_with_a_view_range_epochs_read_reordered_views_and_validation_the_views_
 def test_with_attention_every_epoch_reads_all_views_and_its_weights_learn(recipe):
     found = recipe(attention=True, views=2)
     before = average_precision(found)
-    pairs = list(found.token_pairs(found.pairs, found._batch_rows(4 * found.steps_per_epoch)))
+    pairs = list(found.token_pairs(found.pairs, found.batch_rows(4 * found.steps_per_epoch)))
     batch = found.draw(4 * found.steps_per_epoch)
     assert torch.equal(batch.rows.text.ids, found.layout.lay_out(pairs, [0, 1]).text.ids)
     assert len(batch.rows) == 2 * len(batch.label) and batch.rows.joined_views == 2

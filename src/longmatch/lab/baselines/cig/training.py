@@ -118,7 +118,7 @@ class CigRecipe(LabelledRecipe[LabelledGraphs]):
 
     def draw(self, step: int) -> LabelledGraphs:
         """The graphs of a step's pairs."""
-        rows = self._batch_rows(step)
+        rows = self.batch_rows(step)
         return LabelledGraphs(self._graphs(self.pairs, rows), torch.from_numpy(self.pairs.label[rows]))
 
     def backward(self, model: PreTrainedModel, batch: LabelledGraphs) -> dict[str, Tensor]:

@@ -105,7 +105,7 @@ class CrossRecipe(LabelledRecipe[LabelledRows]):
 
     def draw(self, step: int) -> LabelledRows:
         """The pairs of a step, in the view of its epoch; with `swap` some have source and target exchanged."""
-        chosen, random = self._batch_rows(step), step_rng(self.settings.seed, step)
+        chosen, random = self.batch_rows(step), step_rng(self.settings.seed, step)
         pairs = (
             (b, a) if self.options.swap and random.random() < 0.5 else (a, b)
             for a, b in self.token_pairs(self.pairs, chosen)

@@ -6,7 +6,6 @@ document in chunks and averages them, weighted by tokens.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal
 
@@ -32,6 +31,7 @@ from longmatch.matching.match import Match
 from longmatch.matching.sentences import Sentences
 from longmatch.units import Tokens
 from longmatch.units.pieces import piece_ends, pieces_from
+from longmatch.units.tokens import Ints
 
 SPECIALS = 2  # tokens around each chunk
 
@@ -49,17 +49,15 @@ class ChunkedLayout:
         """Chunks of `chunk_tokens` tokens, special ones included, or fewer if the backbone has fewer positions."""
         return ChunkedLayout(min(chunk_tokens, TorchNetwork(model).positions) - SPECIALS, specials, max_tokens)
 
-    def bounds(self, tokens: Tokens) -> list[int]:
+    def bounds(self, tokens: Tokens) -> Ints:
         """The first token of each chunk, and the end."""
         read = tokens.truncated(self.max_tokens)
-        return [0, *piece_ends(read, 0, len(read), self.limit)]
+        return np.array([0, *piece_ends(read, 0, len(read), self.limit)])
 
     def lay_out(self, documents: Sequence[Tokens]) -> DocumentPieces:
         """The chunks of documents as one batch."""
         bounds = [self.bounds(tokens) for tokens in documents]
-        cuts = zip(documents, bounds, strict=True)
-        pieces = [tokens.ids[first:last] for tokens, ends in cuts for first, last in pairwise(ends)]
-        return DocumentPieces(FlatTokens.of(pieces, self.specials), torch.tensor([len(b) - 1 for b in bounds]))
+        return DocumentPieces.of(documents, [(ends[:-1], ends[1:]) for ends in bounds], self.specials)
 
 
 def encode_pieces(model: Any, text: FlatTokens) -> Tensor:
@@ -98,7 +96,7 @@ class ChunkMeanMatcher(TrainedMatcher[VectorEncoding]):
         parts = chunks.float().cpu().split(counts)
         for tokens, mean, mine, weight in zip(documents, means, parts, weights, strict=True):
             length = mean.norm().clamp(min=1e-12)
-            bounds = np.array(self.layout.bounds(tokens))
+            bounds = self.layout.bounds(tokens)
             sentences = Sentences.of(pieces_from(tokens, bounds[:-1], bounds[1:]))
             yield VectorEncoding(sentences, mean / length, mine * (weight / weight.sum() / length)[:, None], 1.0)
 

@@ -60,11 +60,6 @@ class ClusterTopics:
         lengths = np.linalg.norm(words, axis=1, keepdims=True)
         return ClusterTopics(vocabulary, np.asarray(words / np.maximum(lengths, 1e-12)), weights)
 
-    @property
-    def topics(self) -> int:
-        """The number of topics."""
-        return len(self.words)
-
     def topic_weights(self, sentences: Sequence[Counts]) -> Floats:
         """The cosine of each sentence's words with each topic, 0 if low: (sentences, topics).
 
@@ -147,15 +142,6 @@ class BertopicMatcher(TopicMatcher[TopicEncoding, ClusterTopics]):
         vectors = np.concatenate([encoding.paragraphs for encoding in encodings]).astype(np.float64)
         sample = sorted(range(len(texts)), key=lambda n: digest(texts[n]))[:MAX_PARAGRAPHS]
         return ClusterTopics.fit([texts[n] for n in sample], vectors[sample])
-
-    def fit_pair(self, a: TopicEncoding, b: TopicEncoding) -> ClusterTopics | None:
-        """As of a collection."""
-        return self.fit([a, b])
-
-    def proportions_of(self, encodings: Sequence[TopicEncoding], topics: ClusterTopics | None) -> Floats:
-        """The sums over their sentences."""
-        rows = [self.profile(encoding, topics).proportions for encoding in encodings]
-        return np.stack(rows) if rows else np.zeros((0, 1))
 
     def profile(self, encoding: TopicEncoding, topics: ClusterTopics | None) -> TopicProfile:
         """The topics of a document and of its sentences."""

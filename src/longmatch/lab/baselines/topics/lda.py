@@ -59,11 +59,6 @@ class Lda:
         fitted = _fit(matrix, best)
         return Lda(vocabulary, proportions(fitted.components_), fitted)
 
-    @property
-    def topics(self) -> int:
-        """The number of topics."""
-        return len(self.words)
-
     def proportions_of(self, texts: Sequence[Counts]) -> Floats:
         """The topic proportions of each text (texts, topics); zeros for a text without known words."""
         matrix = self.vocabulary.matrix(texts)

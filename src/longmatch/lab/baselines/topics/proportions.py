@@ -112,13 +112,14 @@ class TopicMatcher(Encoder[E, TopicCollection[T]], Generic[E, T]):
     def fit(self, encodings: Sequence[E]) -> T | None:
         """The topics of some documents."""
 
-    @abstractmethod
     def fit_pair(self, a: E, b: E) -> T | None:
         """The topics of a single pair: those of both documents' paragraphs."""
+        return self.fit([a, b])
 
-    @abstractmethod
     def proportions_of(self, encodings: Sequence[E], topics: T | None) -> Floats:
         """The topic proportions of documents: (documents, topics)."""
+        rows = [self.profile(encoding, topics).proportions for encoding in encodings]
+        return np.stack(rows) if rows else np.zeros((0, 1))
 
     @abstractmethod
     def profile(self, encoding: E, topics: T | None) -> TopicProfile:

@@ -2,9 +2,8 @@
 
 Read it beside the TKDD paper in this order:
 
-- `augmentation.py`: Aug(x), documents cut into sections and chunks (3.1);
-- `encoder.py`: the defaults (4.1.2) and the ablations (4.5); section and chunk embeddings (3.1), chunkwise attention,
-  Bi-LSTM and projection (3.2);
+- `encoder.py`: the defaults (4.1.2) and the ablations (4.5); Aug(x), documents cut into sections and chunks (3.1);
+  section and chunk embeddings (3.1), chunkwise attention, Bi-LSTM and projection (3.2);
 - `longmatch.lab.losses`: the loss (3.3), which lies there because a baseline shares it;
 - `training.py`: batches, positives and validation (3.3, 4.1.2);
 - `explanation.py`: an encoded document; document, section and chunk similarities (4.3), figure 4;

@@ -24,8 +24,7 @@ from torch import Tensor
 
 from longmatch.documents.document import Document, Span
 from longmatch.lab.explanation import ablation_contributions, explained_match, nearest_evidence, vectors_of_subsets
-from longmatch.lab.papers.colde.augmentation import ChunkLayout
-from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.colde.encoder import ChunkLayout, ColdeModel
 from longmatch.matching.align import Evidence, Floats, Ints
 from longmatch.matching.match import Coverage, Grid, Level, Match
 from longmatch.matching.sentences import Sentences

@@ -17,8 +17,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.backbone import Precision
 from longmatch.lab.encoders.checkpoint import special_tokens
 from longmatch.lab.matchers import TrainedMatcher
-from longmatch.lab.papers.colde.augmentation import ChunkLayout, ChunkRanges
-from longmatch.lab.papers.colde.encoder import ColdeModel
+from longmatch.lab.papers.colde.encoder import ChunkLayout, ChunkRanges, ColdeModel
 from longmatch.lab.papers.colde.explanation import ColdeEncoding, encode_documents, explain_pair, explain_within
 from longmatch.matching.match import Match
 from longmatch.units import Tokens

@@ -15,8 +15,7 @@ from longmatch.errors import LongmatchError
 from longmatch.lab.encoders.checkpoint import open_tokenizer, special_tokens
 from longmatch.lab.encoders.ragged import to_device
 from longmatch.lab.losses import cosine_loss, supervised_contrastive_loss
-from longmatch.lab.papers.colde.augmentation import ChunkBatch, ChunkLayout
-from longmatch.lab.papers.colde.encoder import ColdeModel, Readout, run_offsets
+from longmatch.lab.papers.colde.encoder import ChunkBatch, ChunkLayout, ColdeModel, Readout, run_offsets
 from longmatch.lab.training.bi_encoder_recipe import CONTRASTIVE_BUDGET, BiEncoderRecipe, PairBatch
 from longmatch.lab.training.recipe import token_budget
 from longmatch.lab.training.settings import TrainingSettings, above_zero, at_least, below_one

@@ -116,13 +116,7 @@ class BlockLayout:
 
     def lay_out(self, documents: Sequence[Tokens], random: np.random.Generator | None = None) -> DocumentPieces:
         """The blocks of documents as one batch: from their beginnings, or with `random` from random positions."""
-        cuts = [self.ranges(tokens, random) for tokens in documents]
-        pieces = [
-            tokens.ids[a:b]
-            for tokens, (first, last) in zip(documents, cuts, strict=True)
-            for a, b in zip(first.tolist(), last.tolist(), strict=True)
-        ]
-        return DocumentPieces(FlatTokens.of(pieces, self.specials), torch.tensor([len(first) for first, _ in cuts]))
+        return DocumentPieces.of(documents, [self.ranges(tokens, random) for tokens in documents], self.specials)
 
 
 class CombinedLevels(nn.Module):

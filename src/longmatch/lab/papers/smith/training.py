@@ -160,11 +160,11 @@ class SmithRecipe(BiEncoderRecipe[DocumentPieces]):
         super().prepare()
         if not self.options.centred:
             return
-        numbers, (source, target) = self.pairs.documents(self._batch_rows(0))
+        numbers, (source, target) = self.pairs.documents(self.batch_rows(0))
         if self.settings.device == "auto" and torch.cuda.is_available():
             nn.Module.to(self.model, "cuda")  # where it is about to be trained: a batch of long documents
         self.model.eval()  # no dropout
-        vectors = self._document_vectors(numbers)
+        vectors = self.document_vectors(numbers)
         cosine = (vectors[source] * vectors[target]).sum(1).mean().item()
         self.model.config.bias = -self.options.scale * cosine
         nn.init.constant_(self.model.bias, self.model.config.bias)

@@ -18,14 +18,8 @@ from markupsafe import Markup
 
 from longmatch.documents.document import Document, Sentence, Span
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE, Clusters, spectral_clusters
-from longmatch.lab.words import (
-    Floats,
-    concatenated,
-    document_words,
-    textrank_similarity,
-    to_unit,
-    written_words,
-)
+from longmatch.lab.words import Floats, document_words, textrank_similarity, to_unit, written_words
+from longmatch.lexical.terms import Stream
 from longmatch.matching.match import Grid
 from longmatch.matching.wording import count
 from longmatch.render.html import asset, digest, environment
@@ -117,7 +111,7 @@ def find_subtopics(
     """
     limits = (sentences, sentences) if clusters is None else (len(clusters.a), len(clusters.b))
     sides = list(a.sentences)[: limits[0]], list(b.sentences)[: limits[1]]
-    textrank = textrank_similarity(concatenated(document_words(a, limits[0]), document_words(b, limits[1])))
+    textrank = textrank_similarity(Stream.cat([document_words(a, limits[0]), document_words(b, limits[1])]))
     if clusters is None:
         clusters = Clusters.of(spectral_clusters(textrank, size), len(sides[0]))
     in_a, in_b = clusters.sizes  # shared clusters by pairable sentences, then those of a alone, then of b alone

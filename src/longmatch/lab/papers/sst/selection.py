@@ -17,8 +17,8 @@ from longmatch.encoders.backbone import Vectors
 from longmatch.lab.baselines.cross.selection import SelectedSentences, Selection, digest_of, sentence_count
 from longmatch.lab.papers.sst.clustering import EXPECTED_SIZE, Clusters, spectral_clusters
 from longmatch.lab.papers.sst.network import AdaptiveClustering
-from longmatch.lab.words import Floats, TokenWords, concatenated, textrank_similarity, to_unit
-from longmatch.lexical.terms import hash_word
+from longmatch.lab.words import Floats, TokenWords, textrank_similarity, to_unit
+from longmatch.lexical.terms import Stream, hash_word
 from longmatch.units.tokens import Ints, Tokens
 
 SamplingMethod = Literal["uniform", "hard", "soft", "negative", "random"]
@@ -132,9 +132,11 @@ class DirectClustering(Clustering):
         return to_unit(self._textrank(a, b))
 
     def _textrank(self, a: Tokens, b: Tokens) -> Floats:
-        ends = (int(tokens.sentence_offsets[sentence_count(tokens, self.sentences)]) for tokens in (a, b))
-        first, second = (self.words.words(tokens.truncated(end)) for tokens, end in zip((a, b), ends, strict=True))
-        return textrank_similarity(concatenated(first, second))
+        words = []
+        for tokens in (a, b):
+            end = int(tokens.sentence_offsets[sentence_count(tokens, self.sentences)])
+            words.append(self.words.words(tokens.truncated(end)))
+        return textrank_similarity(Stream.cat(words))
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ class DualRecipe(SstRecipe):
 
     def draw(self, step: int) -> LabelledRows:
         """The pairs of a step, in the view of its epoch, and which documents match which query: (matches, pairs)."""
-        chosen, batch = self._batch_rows(step), super().draw(step)
+        chosen, batch = self.batch_rows(step), super().draw(step)
         queries = self.pairs.source[chosen[self.pairs.label[chosen] == 1]]
         related = self.data.related(np.concatenate([queries, self.pairs.target[chosen]]))
         return LabelledRows(batch.rows, torch.from_numpy(related[: len(queries), len(queries) :]))
@@ -217,9 +217,9 @@ class DualRecipe(SstRecipe):
     def _training_rows(self) -> Ints:
         return np.flatnonzero(self.pairs.label)
 
-    def _batch_rows(self, step: int) -> Ints:
+    def batch_rows(self, step: int) -> Ints:
         """Matches, followed by non-matches of the same queries without repetition, as far as a query has them."""
-        matches, random = super()._batch_rows(step), step_rng(self.settings.seed, step)
+        matches, random = super().batch_rows(step), step_rng(self.settings.seed, step)
         queries, counts = np.unique(self.pairs.source[matches], return_counts=True)
         wanted = zip(queries.tolist(), (self.options.hard_negatives * counts).tolist(), strict=True)
         others = [random.permutation(self._non_matches.get(query, matches[:0]))[:count] for query, count in wanted]
