@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from longmatch.documents import read
-from longmatch.lab.papers.colde.explanation import Levels, Panel, three_levels, write_grids
-from longmatch.lab.papers.colde.matcher import ColdeMatcher
+from longmatch.lab.papers.colde.matcher import ColdeMatcher, Levels, Panel, three_levels, write_grids
 from longmatch.matching.match import Grid
 
 LABEL = 40  # characters of a label in the picture

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from longmatch.lab import explanation
-from longmatch.lab.papers.colde.explanation import contributions
+from longmatch.lab.papers.colde.matcher import contributions
 from tests.lab.papers.colde.tiny_colde import tiny_matcher
 
 

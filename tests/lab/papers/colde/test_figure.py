@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from longmatch.documents.document import Span
-from longmatch.lab.papers.colde.explanation import Panel, three_levels, write_grids
+from longmatch.lab.papers.colde.matcher import Panel, three_levels, write_grids
 from longmatch.matching.match import Grid
 from tests.lab.papers.colde.tiny_colde import tiny_matcher
 

@@ -56,7 +56,7 @@ def test_a_document_is_encoded_alike_alone_and_among_others(matcher, pair, examp
 def test_documents_encoded_in_several_rounds_are_encoded_alike(matcher, pair, monkeypatch):
     before = [e.vector for e in matcher.encode(pair)]
     monkeypatch.setattr("longmatch.lab.matchers.TrainedMatcher.tokens_per_batch", 10)
-    monkeypatch.setattr("longmatch.lab.papers.colde.explanation.CHUNKS", 1)
+    monkeypatch.setattr("longmatch.lab.papers.colde.matcher.CHUNKS", 1)
     done: list[int] = []
     after = [e.vector for e in matcher.encode(pair, done.append)]
     assert torch.allclose(torch.stack(before), torch.stack(after), atol=1e-5) and done == [1, 1]

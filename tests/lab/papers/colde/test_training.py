@@ -12,7 +12,7 @@ import longmatch
 from longmatch.documents.jsonl import iterate_jsonl
 from longmatch.errors import LongmatchError
 from longmatch.lab.losses import supervised_contrastive_loss
-from longmatch.lab.papers.colde.explanation import subset_vectors
+from longmatch.lab.papers.colde.matcher import subset_vectors
 from longmatch.lab.papers.colde.training import ColdeRecipe, ColdeSettings, connected
 from longmatch.lab.training.settings import TrainingSettings
 from longmatch.lab.training.train import train

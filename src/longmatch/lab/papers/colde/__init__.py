@@ -6,8 +6,8 @@ Read it beside the TKDD paper in this order:
   section and chunk embeddings (3.1), chunkwise attention, Bi-LSTM and projection (3.2);
 - `longmatch.lab.losses`: the loss (3.3), which lies there because a baseline shares it;
 - `training.py`: batches, positives and validation (3.3, 4.1.2);
-- `explanation.py`: an encoded document; document, section and chunk similarities (4.3), figure 4;
-- `matcher.py`: one vector per document, compared by cosine (4.2); the same model by other vectors than the document's.
+- `matcher.py`: one vector per document, compared by cosine (4.2); document, section and chunk similarities (4.3); the
+  same model by other vectors than the document's; figure 4.
 
 docs/colde.md maps each equation and section to its function.
 """

@@ -27,7 +27,7 @@ from longmatch.lab.explanation import (
     vectors_of_subsets,
 )
 from longmatch.lab.matchers import TrainedMatcher
-from longmatch.lab.papers.smith.encoder import BlockLayout, SmithModel
+from longmatch.lab.papers.smith.encoder import SmithModel
 from longmatch.matching.align import Floats, Ints
 from longmatch.matching.match import Coverage, Match
 from longmatch.matching.sentences import Sentences
@@ -46,21 +46,6 @@ class SmithEncoding:
     vectors: Tensor  # (blocks, width) by the sentence level
     vector: Tensor  # (width,)
     coverage: float
-
-
-@torch.no_grad()
-def encode_documents(model: SmithModel, layout: BlockLayout, documents: Sequence[Tokens]) -> Iterator[SmithEncoding]:
-    """Encode documents independently: the blocks of many of them together, then each document."""
-    device = next(model.parameters()).device
-    remaining = iter(documents)
-    for group in layout.lay_out(documents).groups(TOKENS):
-        blocks = model.encode_batch_blocks(group.to(device))
-        vectors = model.aggregate(blocks, group.position.to(device), group.counts).documents.float().cpu()
-        for vector, rows in zip(vectors, blocks.float().cpu().split(group.counts.tolist()), strict=True):
-            tokens = next(remaining)
-            first, last = layout.ranges(tokens)
-            coverage = int((last - first).sum()) / len(tokens)
-            yield SmithEncoding(Sentences.of(pieces_from(tokens, first, last)), rows.clone(), vector.clone(), coverage)
 
 
 def contributions(model: SmithModel, source: SmithEncoding, target: SmithEncoding) -> Floats:
@@ -99,9 +84,20 @@ class SmithMatcher(TrainedMatcher[SmithEncoding]):
         cut = "; longer sentences are truncated" if self.layout.cut_long else ""
         return f"the first {blocks} blocks of a document, {blocks * self.layout.limit:,} tokens at most{cut}"
 
+    @torch.no_grad()
     def encode_tokens(self, documents: Sequence[Tokens]) -> Iterator[SmithEncoding]:
-        """Encode documents independently."""
-        return encode_documents(self.model, self.layout, documents)
+        """Encode documents independently: the blocks of many of them together, then each document."""
+        remaining = iter(documents)
+        for group in self.layout.lay_out(documents).groups(TOKENS):
+            blocks = self.model.encode_batch_blocks(group.to(self.device))
+            vectors = self.model.aggregate(blocks, group.position.to(self.device), group.counts).documents.float().cpu()
+            for vector, rows in zip(vectors, blocks.float().cpu().split(group.counts.tolist()), strict=True):
+                tokens = next(remaining)
+                first, last = self.layout.ranges(tokens)
+                coverage = int((last - first).sum()) / len(tokens)
+                yield SmithEncoding(
+                    Sentences.of(pieces_from(tokens, first, last)), rows.clone(), vector.clone(), coverage
+                )
 
     @torch.no_grad()
     def explain(self, a: SmithEncoding, b: SmithEncoding, collection: Tensor | None = None) -> Match:
