@@ -65,18 +65,22 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
     def score(self, query: LexicalEncoding, collection: LexicalCollection) -> Scores:
         """The score of a query with every document of a collection."""
         counts, frequencies = query.stream.counts, collection.frequencies
-        scores = collection.matrix.scores(self._query_weights(counts, frequencies))
-        return scores / self._self_score(counts, frequencies, collection.mean_length)
+        weights = tfidf(counts, frequencies) if self.weighting == "tfidf" else bm25_query(counts)
+        own = weights.dot(self._weigh(counts, frequencies, collection.mean_length)) or 1.0
+        return collection.matrix.scores(weights) / own
 
     def explain(self, a: LexicalEncoding, b: LexicalEncoding, collection: LexicalCollection | None = None) -> Match:
         """Sections and sentences by the terms they share; without a collection, by their rarity in background text."""
         frequencies = collection.frequencies if collection else shipped_background().frequencies(self.kind)
         words = terms_of(a.sentences.document, split=words_of).words
         shared = link_pair(RatedTerms.of(a.stream, frequencies), b.stream)
+        x, y = a.stream.counts, b.stream.counts
+        length = float(x.counts.sum() + y.counts.sum()) / 2
+        score = (self._share(x, y, frequencies, length) + self._share(y, x, frequencies, length)) / 2
         return Match(
             a=a.sentences.document,
             b=b.sentences.document,
-            score=self._pair(a.stream.counts, b.stream.counts, frequencies),
+            score=float(np.clip(score, 0.0, 1.0)),
             sections=group_grid(a.sentences, b.sentences, a.stream, b.stream, "sections", frequencies),
             alignments=alignments(
                 merge(
@@ -96,23 +100,11 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
         """The weights of a candidate."""
         return tfidf(counts, frequencies) if self.weighting == "tfidf" else bm25(counts, frequencies, mean_length)
 
-    def _query_weights(self, counts: Counts, frequencies: Frequencies) -> Weighted:
-        """The weights of a query."""
-        return tfidf(counts, frequencies) if self.weighting == "tfidf" else bm25_query(counts)
-
-    def _self_score(self, counts: Counts, frequencies: Frequencies, mean_length: float) -> float:
-        """The score of a document with itself."""
-        return self._query_weights(counts, frequencies).dot(self._weigh(counts, frequencies, mean_length)) or 1.0
-
-    def _pair(self, a: Counts, b: Counts, frequencies: Frequencies) -> float:
-        """The score of a lone pair, both directions averaged."""
-        length = float(a.counts.sum() + b.counts.sum()) / 2
-        shares = (
-            self._query_weights(x, frequencies).dot(self._weigh(y, frequencies, length))
-            / self._self_score(x, frequencies, length)
-            for x, y in ((a, b), (b, a))
-        )
-        return float(np.clip(sum(shares) / 2, 0.0, 1.0))
+    def _share(self, query: Counts, candidate: Counts, frequencies: Frequencies, mean_length: float) -> float:
+        """The score of a query with a candidate, as a share of that with itself."""
+        weights = tfidf(query, frequencies) if self.weighting == "tfidf" else bm25_query(query)
+        own, other = (weights.dot(self._weigh(counts, frequencies, mean_length)) for counts in (query, candidate))
+        return other / (own or 1.0)
 
 
 def tfidf_matcher() -> LexicalMatcher:

@@ -80,7 +80,7 @@ def test_shared_names_and_titles_close_to_a_sentence_are_those_of_the_whole_corp
 ) -> None:
     titles = [record.title for record in example_corpus.folder.records()]
     collection = matcher.collect(encodings)
-    assert len(scorer.candidates.slices) > 1
+    assert len(scorer.candidates.slices.slices) > 1
     for number, sides in scorer.each(range(len(encodings))):
         expected = collection.similarities(encodings[number], ["named"])["named"]
         assert sides["named"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)

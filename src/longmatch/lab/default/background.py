@@ -7,7 +7,7 @@ kind can be left out, to see how the default does on texts of a kind that it doe
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from longmatch.lexical.background import FREQUENCIES, TermBackground
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, terms_of
 from longmatch.lexical.weights import Frequencies
 from longmatch.matching.levels import Background
-from longmatch.ragged import Floats, unit_rows
+from longmatch.ragged import unit_rows
 
 COMMON_WORDS = 100  # of general text
 USUAL_LENGTHS = (0.02, 0.98)  # quantiles of the documents' lengths
@@ -163,15 +163,14 @@ def document_shares(documents: Sequence[Document]) -> tuple[dict[Kind, Frequenci
             counts[kind].update(terms.of(kind).counts.ids.tolist())
         if len(counts["phrases"]) > MOST_PHRASES:
             counts["phrases"] = Counter({term: count for term, count in counts["phrases"].items() if count > 1})
-    return {kind: _frequent(counts[kind], kind, len(documents)) for kind in KINDS}, words
-
-
-def _frequent(counts: Counter[int], kind: Kind, documents: int) -> Frequencies:
-    """The terms of enough documents, by share."""
-    least = max(LEAST_DOCUMENTS[kind], LEAST_SHARE[kind] * documents)
-    kept = sorted((term, count) for term, count in counts.items() if count >= least)
-    ids: Hashes = np.array([term for term, _ in kept], dtype=np.uint64)
-    return Frequencies(1.0, ids, np.array([count for _, count in kept], dtype=np.float64) / max(1, documents))
+    shares = {}
+    for kind in KINDS:
+        least = max(LEAST_DOCUMENTS[kind], LEAST_SHARE[kind] * len(documents))
+        kept = sorted((term, count) for term, count in counts[kind].items() if count >= least)
+        ids: Hashes = np.array([term for term, _ in kept], dtype=np.uint64)
+        found = np.array([count for _, count in kept], dtype=np.float64)
+        shares[kind] = Frequencies(1.0, ids, found / max(1, len(documents)))
+    return shares, words
 
 
 def unrelated_sentences(
@@ -206,16 +205,14 @@ def fit_style(words: Hashes, documents: Sequence[Counts]) -> Style:
     covariance = np.cov((frequencies[~held_out] - learnt @ usual).T)
     shrunk = (1 - SHRINKAGE) * covariance + SHRINKAGE * np.diag(np.diag(covariance))
     spreads, axes = np.linalg.eigh(shrunk)
-    style = Style(lengths, usual, axes / np.sqrt(np.maximum(spreads, 1e-12)), np.zeros(1), np.zeros(1))
-    return _with_limits(style, style.deviations(frequencies[held_out], totals[held_out]))
+    scaling = axes / np.sqrt(np.maximum(spreads, 1e-12))
+    style = Style(lengths, usual, scaling, np.zeros(1), np.zeros(1))
 
-
-def _with_limits(style: Style, deviations: Floats) -> Style:
-    """With the limits that most documents of the kind keep, and most pairs of them."""
-    rng = np.random.default_rng(0)
-    first, second = rng.integers(0, len(deviations), (2, PAIRS))
+    # the limits that most documents of the kind keep, and most pairs of them
+    deviations = style.deviations(frequencies[held_out], totals[held_out])
+    first, second = np.random.default_rng(0).integers(0, len(deviations), (2, PAIRS))
     apart = first != second
     directions = unit_rows(deviations)
     cosines = (directions[first[apart]] * directions[second[apart]]).sum(axis=1)
-    limits = np.quantile(np.linalg.norm(deviations, axis=1), [WITHIN]), np.quantile(cosines, [APART])
-    return Style(style.lengths, style.usual, style.scaling, *limits)
+    within = np.quantile(np.linalg.norm(deviations, axis=1), [WITHIN])
+    return replace(style, range=within, together=np.quantile(cosines, [APART]))

@@ -55,29 +55,26 @@ def write_calibration(folder: Path) -> None:
 def fit_prior(sets: Sequence[PairSides]) -> Prior:
     """What unrelated documents share without a collection that tells, and how that moves with their lengths."""
     slopes = {side: _slopes(sets, side) for side in PASSAGE_SIDES}
-    inside = [_sample(pairs).levels(slopes) for pairs in sets]
+    inside = [_sample(pairs.unrelated).levels(slopes) for pairs in sets]
     titles = {side: _over_sets([levels[side] for levels in inside]) for side in BOTH_WAYS}
 
     known, without = ([pairs.lone[f"{kind} random"] for pairs in sets] for kind in ("known", "unknown"))
-    is_known = [_is_known(sides) for sides in known]
-    lacking = [sides for sides, was in zip(without, is_known, strict=True) if was and not _is_known(sides)]
+    is_known, lacks = ([float(sides["knowledge"].mean()) > 0.5 for sides in lone] for lone in (known, without))
+    lacking = [sides for sides, was, still in zip(without, is_known, lacks, strict=True) if was and not still]
 
     def levels(chosen: Sequence[SideValues]) -> dict[str, Level]:
-        each = [_sample_of(sides).levels(slopes) for sides in chosen]
+        each = [_sample(sides).levels(slopes) for sides in chosen]
         passages = {side: _over_sets([level[side] for level in each]) for side in PASSAGE_SIDES}
         return {**passages, **titles, "named": NAMED_LEVEL}
 
+    of_a_kind = [sides for sides, yes in zip(known, is_known, strict=True) if yes]
+    prose = [sides for sides, yes in zip(known, is_known, strict=True) if not yes]
     return Prior(
-        levels([sides for sides, yes in zip(known, is_known, strict=True) if yes] or known),
-        levels([sides for sides, yes in zip(known, is_known, strict=True) if not yes] or known),
+        levels(of_a_kind or known),
+        levels(prose or known),
         levels(lacking or without),
         slopes,
     )
-
-
-def _is_known(sides: SideValues) -> bool:
-    """Whether the kind of lone documents is known, rather than general prose."""
-    return float(sides["knowledge"].mean()) > 0.5
 
 
 def _slopes(sets: Sequence[PairSides], side: str) -> tuple[float, float]:
@@ -87,10 +84,9 @@ def _slopes(sets: Sequence[PairSides], side: str) -> tuple[float, float]:
     """
     rows, values, weights = [], [], []
     for pairs in sets:
-        sample = _sample(pairs)
-        logs = np.stack(
-            [np.log(np.maximum(words, 1) / USUAL_WORDS) for words in (sample.shorter, sample.longer)], axis=1
-        )
+        sample = _sample(pairs.unrelated)
+        words = np.stack([sample.shorter, sample.longer], axis=1)
+        logs = np.log(np.maximum(words, 1) / USUAL_WORDS)
         value = on_scale(side, sample.similarities[side])
         rows.append(logs - logs.mean(0))
         values.append(value - np.median(value))
@@ -109,12 +105,7 @@ def _over_sets(levels: Sequence[Level]) -> Level:
     return Level(round(float(np.mean(means)), 4), round(float(spread), 4))
 
 
-def _sample(pairs: PairSides) -> Sample:
-    """The random pairs of a set."""
-    return _sample_of(pairs.unrelated)
-
-
-def _sample_of(sides: SideValues) -> Sample:
+def _sample(sides: SideValues) -> Sample:
     """Pairs as a sample of random ones, from a collection so large that it needs no prior."""
     values = {name: x for name, x in sides.items() if name in SAMPLED_SIDES}
     return Sample(values, *lengths(sides), documents=10**6)
@@ -122,7 +113,7 @@ def _sample_of(sides: SideValues) -> Sample:
 
 def unrelated_of(pairs: PairSides, prior: Prior) -> Unrelated:
     """What unrelated documents of a set share."""
-    return prior.unrelated(Known(), _sample(pairs))
+    return prior.unrelated(Known(), _sample(pairs.unrelated))
 
 
 def fit_score(sets: Sequence[PairSides], weights: Mapping[str, Scale], prior: Prior) -> Calibration:
@@ -130,7 +121,9 @@ def fit_score(sets: Sequence[PairSides], weights: Mapping[str, Scale], prior: Pr
 
     Titles are left out: two documents alone are compared without them.
     """
-    known = {name: replace(scale, chance=_chance(prior, name)) for name, scale in weights.items()}
+    usual = Unrelated(prior.known, {})
+    chances = {name: round(usual.chance(name), 5) if name in prior.known else 0.0 for name in weights}
+    known = {name: replace(scale, chance=chances[name]) for name, scale in weights.items()}
     uncalibrated = Calibration(known, slope=1.0, bias=0.0)
     sides = [name for name in uncalibrated.sides if name not in NEEDS_TITLES]
     evidence = []
@@ -141,11 +134,6 @@ def fit_score(sets: Sequence[PairSides], weights: Mapping[str, Scale], prior: Pr
     labels = [mixed_labels(pairs) for pairs in sets]
     slope, bias = fit_platt(evidence, labels, [pair_weights(each) for each in labels])
     return Calibration(known, round(slope, 4), round(bias, 4))
-
-
-def _chance(prior: Prior, side: str) -> float:
-    levels = prior.known
-    return round(Unrelated(levels, {}).chance(side), 5) if side in levels else 0.0
 
 
 def mixed(pairs: PairSides) -> SideValues:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from longmatch.default.calibration import Calibration, Scale
 from longmatch.default.collection import Collection
-from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity, known_of
 from longmatch.default.sides import NAMES, SIDES
@@ -24,6 +23,7 @@ from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.default import CorpusScorer
 from longmatch.lab.store.store import LayerStore
 from longmatch.matching.levels import SentenceVectors
+from longmatch.ragged import offsets_of
 
 FLOORS = {side.name: side.floor for side in SIDES}
 PASSAGE_SIDES = tuple(side.name for side in SIDES if side.explained_by != "document")  # words, phrases, meaning
@@ -40,7 +40,9 @@ SideValues = dict[str, Floats]
 class SideScorer(CorpusScorer):
     """The similarities of queries with every document on all sides, whatever they weigh today."""
 
-    sides = NAMES
+    def __init__(self, matcher: HybridMatcher) -> None:
+        super().__init__(matcher)
+        self.sides = NAMES
 
     @property
     def trust(self) -> Floats:
@@ -48,13 +50,6 @@ class SideScorer(CorpusScorer):
         even = Calibration({name: Scale(1.0, 1.0, 0.0) for name in NAMES}, 1.0, 0.0)
         trusted = even.trusting(*self.candidates.rarity.trust)
         return np.array([trusted.scales[name].weight for name in NAMES])
-
-    def lone_encoding(self, number: int, matcher: HybridMatcher) -> Encoding:
-        """A document as a matcher with another background encodes it."""
-        encoding = self.encoding(number)
-        vectors = encoding.sentence_vectors.vectors
-        expectations = expected_by_chance(matcher.statistics.sentences, vectors)
-        return replace(encoding, sentence_vectors=SentenceVectors(vectors, expectations))
 
     def each(self, numbers: Sequence[int], sides: Sequence[str] = NAMES) -> Iterator[tuple[int, SideValues]]:
         """For the documents of these numbers, the value with every document of the corpus by side.
@@ -123,7 +118,7 @@ def query_lists(corpus: Corpus, scorer: SideScorer, split: Split, limit: int | N
             )
         )
     parts, grades, wanted, lengths = zip(*lists, strict=True)
-    offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+    offsets = offsets_of(np.array([len(part) for part in parts]))
     flat = np.concatenate(parts), np.concatenate(grades), offsets, np.stack(wanted), np.concatenate(lengths)
     return QueryLists(*flat, scorer.trust.astype(np.float32))
 
@@ -176,8 +171,12 @@ def pair_sides(
     of text, where the scorer's does not.
     """
     rng = random.Random(seed)
+    named_pairs = [(pair.source, pair.target, pair.label) for pair in corpus.folder.pairs(split)]
+    if not named_pairs:
+        qrels = corpus.folder.qrels(split).items()
+        named_pairs = [(query, answer, int(grade > 0)) for query, found in qrels for answer, grade in found.items()]
     targets: dict[int, dict[int, int]] = {}
-    for source, target, label in _labelled_pairs(corpus, split):
+    for source, target, label in named_pairs:
         targets.setdefault(corpus.number[source], {})[corpus.number[target]] = label
     usable = sorted(set(targets) - set(scorer.unhandled))
     chosen = usable if sources is None else sorted(rng.sample(usable, min(sources, len(usable))))
@@ -189,10 +188,10 @@ def pair_sides(
         named = {target: label for target, label in targets[number].items() if target not in scorer.unhandled}
         labels += named.values()
         sides["query"] = np.full(len(corpus), sides["lengths"][number])
-        labelled.append(_at(sides, list(named)))
+        labelled.append({name: values[list(named)] for name, values in sides.items()})
         drawn = set(rng.sample(range(len(corpus)), min(UNRELATED, len(corpus))))
         others = sorted(drawn - {number} - set(targets[number]) - set(scorer.unhandled))
-        unrelated.append(_at(sides, others))
+        unrelated.append({name: values[others] for name, values in sides.items()})
         lone["related"] += [(number, target) for target, label in named.items() if label]
         lone["random"] += [(number, other) for other in others]
     alone = {
@@ -204,29 +203,23 @@ def pair_sides(
     return PairSides(*flat, scorer.candidates.rarity.trust, alone)
 
 
-def _labelled_pairs(corpus: Corpus, split: Split) -> Iterator[tuple[str, str, int]]:
-    pairs = corpus.folder.pairs(split)
-    yield from ((pair.source, pair.target, pair.label) for pair in pairs)
-    if not pairs:
-        for query, answers in corpus.folder.qrels(split).items():
-            yield from ((query, answer, int(grade > 0)) for answer, grade in answers.items())
-
-
 def lone_sides(pairs: Sequence[tuple[int, int]], scorer: SideScorer, matcher: HybridMatcher) -> SideValues:
     """The sides of pairs by themselves, their numbers of words, and how far their wording and their kind are known."""
     rows = []
     for numbers in pairs:
-        a, b = (scorer.lone_encoding(number, matcher) for number in numbers)
+        alone = []
+        for number in numbers:  # as a matcher with another background encodes it
+            encoding = scorer.encoding(number)
+            vectors = encoding.sentence_vectors.vectors
+            expectations = expected_by_chance(matcher.statistics.sentences, vectors)
+            alone.append(replace(encoding, sentence_vectors=SentenceVectors(vectors, expectations)))
+        a, b = alone
         rarity = Rarity.of([a, b], matcher.statistics)
         sides = Collection([b], rarity).similarities(a, PASSAGE_SIDES)
         known = known_of([a, b], matcher.statistics)
         rows.append([*(float(x[0]) for x in sides.values()), a.words, b.words, known.wording, known.kind])
     columns = (*PASSAGE_SIDES, "query", "lengths", "knowledge", "kind_known")
     return dict(zip(columns, np.array(rows, dtype=np.float64).reshape(-1, len(columns)).T, strict=True))
-
-
-def _at(sides: Mapping[str, Floats], numbers: Sequence[int]) -> SideValues:
-    return {name: values[numbers] for name, values in sides.items()}
 
 
 def _concatenate(parts: Sequence[SideValues]) -> SideValues:

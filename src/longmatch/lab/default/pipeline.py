@@ -140,12 +140,10 @@ def matcher_of(folder: Path, without: str | None = None) -> HybridMatcher:
     if kinds := read_kinds(folder, without):
         terms, sentences = combine(kinds)
         statistics = replace(statistics, terms=terms, sentences=sentences, kinds=styles_of(kinds))
-    if (folder / CALIBRATION).is_file():
-        statistics = replace(statistics, calibration=Calibration.read(folder / CALIBRATION))
-    if (folder / PROBABILITY).is_file():
-        statistics = replace(statistics, probability=Probability.read(folder / PROBABILITY))
-    if (folder / UNRELATED).is_file():
-        statistics = replace(statistics, prior=Prior.read(folder / UNRELATED))
+    readers = {CALIBRATION: Calibration.read, PROBABILITY: Probability.read, UNRELATED: Prior.read}
+    names = {CALIBRATION: "calibration", PROBABILITY: "probability", UNRELATED: "prior"}
+    found = {names[file]: read(folder / file) for file, read in readers.items() if (folder / file).is_file()}
+    statistics = replace(statistics, **found)
     return HybridMatcher(Backbone.load(), statistics)
 
 
@@ -244,11 +242,9 @@ def belief_table(folder: Path) -> Table:
     """How believable the probability is on each set's test pairs in their collection, learnt without the set."""
     train, test = read_pairs(folder, "train"), read_pairs(folder, "test")
     rows = {name: belief(*left_out(train, name), pairs) for name, pairs in test.items()}
-    if not rows:
-        raise LongmatchError(f"{folder} holds no test pairs. Run --step features first.")
     columns = list(next(iter(rows.values())))
+    rows["mean"] = {column: float(np.mean([row[column] for row in rows.values()])) for column in columns}
     table = Table("set", *columns, title="probability of test pairs in their collection, learnt without the set")
     for name, row in rows.items():
         table.add_row(name, *(f"{row[column]:.3f}" for column in columns))
-    table.add_row("mean", *(f"{np.mean([row[column] for row in rows.values()]):.3f}" for column in columns))
     return table

@@ -48,7 +48,11 @@ def fit_weights(
 ) -> Floats:
     """Weights of the sides that put answers first, every set counting alike; some weigh a share of phrases."""
     padded = [_pad(lists, sides, floors) for lists in sets]
-    spread = _spread(sides)
+    spread = torch.eye(len(sides))  # the weights of the sides by the free ones: (sides, free weights)
+    if "phrases" in sides:
+        for side in TIED.keys() & set(sides):
+            spread[sides.index(side), sides.index("phrases")] = TIED[side]
+        spread = spread[:, [side not in TIED for side in sides]]
     weights = torch.ones(spread.shape[1], requires_grad=True)
     optimizer = torch.optim.LBFGS([weights], max_iter=steps, line_search_fn="strong_wolfe")
 
@@ -61,17 +65,6 @@ def fit_weights(
 
     optimizer.step(closure)  # type: ignore[no-untyped-call]
     return np.asarray((spread @ weights.detach()).numpy())
-
-
-def _spread(sides: Sequence[str]) -> torch.Tensor:
-    """The weights of the sides by the free ones: (sides, free weights)."""
-    spread = torch.eye(len(sides))
-    if "phrases" not in sides:
-        return spread
-    for side, share in TIED.items():
-        if side in sides:
-            spread[sides.index(side), sides.index("phrases")] = share
-    return spread[:, [side not in TIED for side in sides]]
 
 
 def _pad(

@@ -36,8 +36,7 @@ class Scope:
             wanted &= np.fromiter((name in allowed for name in roster.ids), bool, len(wanted))
         if without is not None and without in roster.rows:
             wanted[roster.rows[without]] = False
-        rows = np.flatnonzero(wanted)
-        return Scope(roster, rows)
+        return Scope(roster, np.flatnonzero(wanted))
 
     @property
     def ids(self) -> list[str]:
@@ -64,10 +63,15 @@ class Scope:
 
 def find_candidates(query: Query, index: Index, scope: Scope, count: int, nearest: Nearest | None = None) -> list[str]:
     """The `count` best documents by words, by phrases and by document vector, each once."""
-    rankings = [term_scores(kind, query, index)[scope.rows] for kind in KINDS]
+    rankings = [term_scores(kind, query, index) for kind in KINDS]
     if nearest is None:
-        rankings.append(vector_scores(query.vector, index)[scope.rows])
-    ids = scope.names(np.unique(np.concatenate([_best(scores, count, scope) for scores in rankings])))
+        rankings.append(np.concatenate([np.zeros(0), *(s["means"] @ query.vector for s in index.segments if len(s))]))
+    places = []
+    for ranking in rankings:
+        scores = ranking[scope.rows]
+        found = np.flatnonzero(scores > 0)  # those of 0 have nothing in common with the query
+        places.append(found[highest(scores[found], count, lambda place, found=found: scope.name(found[place]))])
+    ids = scope.names(np.unique(np.concatenate(places)))
     if nearest is not None:
         ids += [id for id in nearest(query.vector, count + 1) if scope.covers(id, index)]
     return list(dict.fromkeys(ids))
@@ -75,20 +79,7 @@ def find_candidates(query: Query, index: Index, scope: Scope, count: int, neares
 
 def term_scores(kind: Kind, query: Query, index: Index) -> Floats:
     """The cosine with every document of the index, removed ones too, from their heaviest words or phrases."""
-    parts = [segment.scores(kind, query.terms[kind]) for segment in index.segments]
-    return np.concatenate(parts or [np.zeros(0)])
-
-
-def vector_scores(vector: npt.NDArray[np.float32], index: Index) -> Floats:
-    """The cosine of the document vectors with every document of the index, removed ones too."""
-    parts = [np.asarray(s["means"] @ vector, dtype=np.float64) for s in index.segments if len(s)]
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _best(scores: Floats, count: int, scope: Scope) -> Ints:
-    """The positions of the highest scores; those of 0 have nothing in common with the query."""
-    found = np.flatnonzero(scores > 0)
-    return found[highest(scores[found], count, lambda place: scope.name(found[place]))]
+    return np.concatenate([np.zeros(0), *(segment.scores(kind, query.terms[kind]) for segment in index.segments)])
 
 
 def highest(scores: npt.NDArray[np.floating], count: int, name: Callable[[int], str]) -> Ints:

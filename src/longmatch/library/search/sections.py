@@ -6,7 +6,6 @@ rarity, that stand there. A section is as good as its best chunk. Of a long quer
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from longmatch.default.term_rarity import BACKGROUND_DOCUMENTS
 from longmatch.default.unrelated import PRIOR_DOCUMENTS, drawn_documents
 from longmatch.documents.document import Document
 from longmatch.lexical.links import group_coverage
-from longmatch.lexical.terms import Ints
 from longmatch.library.search.candidates import Scope
 from longmatch.library.search.searcher import Searcher
 from longmatch.matching.hits import SectionHit, SectionHits
@@ -31,30 +29,6 @@ STANDS_OUT = 0.2  # above the level of the library's documents
 ANSWERS = 0.4  # from this score on a section answers, though all documents may
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """A document's chunks as answers to a question."""
-
-    encoding: Encoding
-    sections: Ints  # (chunks,)
-    scores: Floats  # (chunks,)
-
-    @staticmethod
-    def of(query: Encoding, encoding: Encoding, rarity: Rarity) -> "_Scored":
-        rows, columns = query.sentences.sections, encoding.sentences.chunks
-        vectors = query.sentence_vectors, encoding.sentence_vectors
-        meaning = as_numbers(directed_group_scores(*vectors, rows.offsets, columns.offsets)).clip(0, 1)
-        streams = query.terms.words, encoding.terms.words
-        words = group_coverage(*streams, rows, columns, rarity.words, ONE_RARE_WORD)
-        language = rarity.trust[0]  # where it is unknown, meaning cannot tell
-        scores = (words + language * meaning) / (1 + language)  # (sections of the query, chunks)
-        return _Scored(encoding, encoding.sentences.section[columns.offsets[:-1]], scores.max(axis=0, initial=0.0))
-
-    @property
-    def best(self) -> float:
-        return float(self.scores.max(initial=0.0))
-
-
 def rank_sections(
     searcher: Searcher,
     query: Query,
@@ -66,47 +40,52 @@ def rank_sections(
 
     `present` makes a stored document one that a user can open.
     """
-    scope = searcher.scope(where, without=query.stored_id)
-    ids = searcher.candidate_ids(query, scope, where)
-    rarity = searcher.index.rarity
-    scored = [_Scored.of(query.encoding, encoding, rarity) for encoding in searcher.encodings(ids)]
-    best = sorted((found for document in scored for found in _sections(document)), key=lambda found: -found[0])[:k]
-    hits = [_hit(query.encoding, document, number, score, present) for score, document, number in best]
+    scope, rarity = searcher.scope(where, without=query.stored_id), searcher.index.rarity
+    candidates = searcher.encodings(searcher.candidate_ids(query, scope, where))
+    scored = [_chunk_scores(query.encoding, encoding, rarity) for encoding in candidates]
+    found = []
+    for encoding, chunks in zip(candidates, scored, strict=True):
+        section = encoding.sentences.section[encoding.sentences.chunks.offsets[:-1]]
+        numbers, place = np.unique(section, return_inverse=True)
+        scores = np.zeros(len(numbers))
+        np.maximum.at(scores, place, chunks)
+        best_chunks = [int(np.argmax(np.where(section == number, chunks, -1.0))) for number in numbers]
+        found += list(zip(scores.tolist(), [encoding] * len(numbers), numbers.tolist(), best_chunks, strict=True))
+    hits = []
+    for score, encoding, number, chunk in sorted(found, key=lambda one: -one[0])[:k]:
+        # the passage is the sentence of the best chunk nearest to any of the query, a whole one if there is one
+        rows = np.arange(*encoding.sentences.chunks.offsets[chunk : chunk + 2].tolist())
+        vectors = encoding.sentence_vectors.vectors[rows]
+        cosines = as_numbers(vectors @ query.encoding.sentence_vectors.vectors.T).max(axis=1)
+        passages = encoding.sentences.passages(rows[np.argsort(-cosines, kind="stable")])
+        whole = (passage for passage in passages if is_sentence(passage.shown))
+        hits.append(SectionHit(present(encoding.document), number, score, next(whole, passages[0])))
     return SectionHits(hits, _stands_out(searcher, query, scope, scored))
 
 
-def _sections(document: _Scored) -> list[tuple[float, _Scored, int]]:
-    """Each section of a document with the score of its best chunk."""
-    numbers, place = np.unique(document.sections, return_inverse=True)
-    scores = np.zeros(len(numbers))
-    np.maximum.at(scores, place, document.scores)
-    return [(score, document, int(number)) for score, number in zip(scores.tolist(), numbers, strict=True)]
+def _chunk_scores(query: Encoding, encoding: Encoding, rarity: Rarity) -> Floats:
+    """A document's chunks as answers to a question."""
+    rows, columns = query.sentences.sections, encoding.sentences.chunks
+    vectors = query.sentence_vectors, encoding.sentence_vectors
+    meaning = as_numbers(directed_group_scores(*vectors, rows.offsets, columns.offsets)).clip(0, 1)
+    streams = query.terms.words, encoding.terms.words
+    words = group_coverage(*streams, rows, columns, rarity.words, ONE_RARE_WORD)
+    language = rarity.trust[0]  # where it is unknown, meaning cannot tell
+    scores = (words + language * meaning) / (1 + language)  # (sections of the query, chunks)
+    return np.asarray(scores.max(axis=0, initial=0.0))
 
 
-def _hit(
-    query: Encoding, found: _Scored, number: int, score: float, present: Callable[[Document], Document]
-) -> SectionHit:
-    """The passage is the sentence of the best chunk nearest to any of the query, a whole one if there is one."""
-    encoding, offsets = found.encoding, found.encoding.sentences.chunks.offsets
-    chunk = int(np.argmax(np.where(found.sections == number, found.scores, -1.0)))
-    rows = np.arange(int(offsets[chunk]), int(offsets[chunk + 1]))
-    cosines = as_numbers(encoding.sentence_vectors.vectors[rows] @ query.sentence_vectors.vectors.T).max(axis=1)
-    passages = encoding.sentences.passages(rows[np.argsort(-cosines, kind="stable")])
-    whole = (passage for passage in passages if is_sentence(passage.shown))
-    return SectionHit(present(encoding.document), number, score, next(whole, passages[0]))
-
-
-def _stands_out(searcher: Searcher, query: Query, scope: Scope, scored: Sequence[_Scored]) -> bool:
+def _stands_out(searcher: Searcher, query: Query, scope: Scope, scored: Sequence[Floats]) -> bool:
     """Whether the best section exceeds what the library's documents, most of them unrelated, have for the question."""
-    best = max((document.best for document in scored), default=0.0)
+    best = max((float(chunks.max(initial=0.0)) for chunks in scored), default=0.0)
     if best >= ANSWERS:
         return True
     sample = scored
     if len(scored) < len(scope):
         ids = sorted(scope.ids)
         drawn = searcher.encodings([ids[i] for i in drawn_documents(len(ids))])
-        sample = [_Scored.of(query.encoding, encoding, searcher.index.rarity) for encoding in drawn]
-    levels = [document.best for document in sample]
+        sample = [_chunk_scores(query.encoding, encoding, searcher.index.rarity) for encoding in drawn]
+    levels = [float(chunks.max(initial=0.0)) for chunks in sample]
     share = len(levels) / (len(levels) + PRIOR_DOCUMENTS)
     usual = share * float(np.median(levels or [0.0])) + (1 - share) * USUAL_LEVEL
     return best - usual >= STANDS_OUT

@@ -69,7 +69,7 @@ def filled(folder: Path, tiny_bert: Path, tmp_path_factory: pytest.TempPathFacto
     searcher = library.searcher()
     ids = [encoding.document.id for encoding in encodings]
     scorer = opened(SideScorer(matcher), corpus, place)
-    assert len(scorer.candidates.slices) > 1
+    assert len(scorer.candidates.slices.slices) > 1
 
     def evaluated(query: Query) -> Candidates:
         scorer.candidates.compare_sentences([query.encoding])

@@ -74,7 +74,7 @@ def test_stored_scores_are_the_models_own(name, room, example_corpus: Corpus, ti
     assert isinstance(scorer, RprsScorer)
     stored = LayerStore.of(shared, example_corpus.source).build(scorer.layers)
     scorer.open(stored, example_corpus)
-    assert (len(scorer._slices) > 3) == (room == 700)
+    assert (len(scorer.slices.slices) > 3) == (room == 700)
     documents = example_corpus.documents(example_corpus.ids)
     exact = matcher.encode([documents[id] for id in example_corpus.ids])
     encodings = [replace(e, vectors=e.vectors.half().float()) for e in exact]  # as they are stored

@@ -1,6 +1,6 @@
 """Layers that several models share: words, sentence vectors and what to expect of them by chance, opening vectors."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,8 +17,7 @@ from longmatch.lab.encoders.ragged import as_array
 from longmatch.lab.store.digests import backbone_facts, code_digest, tensors_digest
 from longmatch.lab.store.layer import Array, Arrays, DocumentLayer, Layer, Shapes, Unhandled
 from longmatch.lab.store.tokens import NO_SENTENCE, TokenLayer, restore_tokens
-from longmatch.lexical.form import content_words
-from longmatch.lexical.terms import Split, Stream, terms_of
+from longmatch.lexical.terms import Stream, terms_of
 from longmatch.matching.levels import SIZES, Background
 from longmatch.matching.sentence_vectors import vectors_of_tokens
 from longmatch.matching.sentences import Sentences
@@ -33,31 +32,19 @@ class WordLayer(DocumentLayer):
     """The hashed words of each sentence, for the lexical models; those of form too."""
 
     name = "words"
-    split: Split = staticmethod(words_of)
     shapes: Mapping[str, Any] = {"words": (np.uint64, ()), "bounds": (np.int64, ())}
-
-    code: tuple[str, ...] = ("documents", "lexical/terms.py")  # that splits and hashes
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The code."""
-        return {"code": code_digest(*self.code)}
+        """The code that splits and hashes."""
+        return {"code": code_digest("documents", "lexical/terms.py")}
 
     def make_one(self, document: Document, below: Arrays) -> Arrays:
         """Hash the words of a document."""
-        spans = np.array([(s.start, s.end) for s in document.sentences], dtype=np.int64).reshape(-1, 2)
-        arrays = _words_at(document.readable, spans[:, 0], spans[:, 1], self.split)
-        if len(arrays["bounds"]) < 2:
+        stream = terms_of(document, split=words_of).words
+        if len(stream.offsets) < 2:
             raise Unhandled(NO_SENTENCE)
-        return arrays
-
-
-class ContentWordLayer(WordLayer):
-    """The hashed words of each sentence without those of form, as the default model counts them."""
-
-    name = "content"
-    split: Split = staticmethod(content_words)
-    code = CONTENT_CODE
+        return {"words": stream.ids, "bounds": stream.offsets}
 
 
 class SentenceVectorLayer(Layer):
@@ -81,12 +68,11 @@ class SentenceVectorLayer(Layer):
 
     def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
         """Encode documents from their tokens."""
-        made: list[Arrays] = []
-        tokens = map(restore_tokens, below, documents)
-        for pieces, vectors in vectors_of_tokens(tokens, self.backbone):
-            places = {name: getattr(pieces, name).astype(np.int32) for name in PLACES}
-            made.append({"vectors": vectors.astype(np.float16)} | places)
-        return made
+        found = vectors_of_tokens(map(restore_tokens, below, documents), self.backbone)
+        return [
+            {"vectors": vectors.astype(np.float16), **{name: getattr(pieces, name).astype(np.int32) for name in PLACES}}
+            for pieces, vectors in found
+        ]
 
 
 class ExpectationLayer(Layer):
@@ -134,7 +120,8 @@ class PieceWordLayer(DocumentLayer):
     def make_one(self, document: Document, below: Arrays) -> Arrays:
         """Hash the words of a document."""
         pieces = Sentences.of(sentences(restore_tokens(below, document), self.most))
-        return _words_at(document.readable, pieces.starts, pieces.ends, content_words)
+        stream = terms_of(document, zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)).words
+        return {"words": stream.ids, "bounds": stream.offsets}
 
 
 class OpeningVectorLayer(Layer):
@@ -182,16 +169,3 @@ def expected_by_chance(background: Background, vectors: Array) -> npt.NDArray[np
 def scoring_device() -> torch.device:
     """A GPU if there is one."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def require_sentences(documents: Iterable[Document]) -> None:
-    """Raise if a document has no sentence: there is nothing to encode."""
-    if not all(any(True for _ in document.sentences) for document in documents):
-        raise Unhandled(NO_SENTENCE)
-
-
-def _words_at(text: str, starts: Array, ends: Array, split: Split) -> Arrays:
-    """The hashed words of pieces of a text."""
-    spans = zip(starts.tolist(), ends.tolist(), strict=True)
-    stream = terms_of(Document("", "", text, ()), spans, split).words
-    return {"words": stream.ids, "bounds": stream.offsets}

@@ -8,12 +8,11 @@ import numpy as np
 from torch import Tensor, nn
 
 from longmatch.documents.document import Document
-from longmatch.lab.evaluation.encodings.layers import require_sentences
 from longmatch.lab.evaluation.provenance import code_of
 from longmatch.lab.matchers import TrainedMatcher
 from longmatch.lab.store.digests import code_digest, weights_digest
-from longmatch.lab.store.layer import Arrays, Layer, Shapes
-from longmatch.lab.store.tokens import TokenLayer, restore_tokens
+from longmatch.lab.store.layer import Arrays, Layer, Shapes, Unhandled
+from longmatch.lab.store.tokens import NO_SENTENCE, TokenLayer, restore_tokens
 from longmatch.matching.matcher import Progress, Scores
 
 NO_EFFECT = ("_name_or_path", "transformers_version", "architectures", "threshold")  # config keys that change no vector
@@ -84,6 +83,7 @@ class DocumentVectorLayer(Layer):
         if isinstance(self.matcher, TrainedMatcher):
             found = self.matcher.encode_tokenised(map(restore_tokens, below, documents))
         else:
-            require_sentences(documents)
+            if not all(any(True for _ in document.sentences) for document in documents):
+                raise Unhandled(NO_SENTENCE)
             found = self.matcher.encode(documents)
         return [{"vector": e.vector.detach().float().cpu()[None].numpy()} for e in found]

@@ -1,9 +1,8 @@
 """The default model's own score over a corpus: the corpus fills its candidates, whose sentences are read in slices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -27,9 +26,8 @@ from longmatch.lab.evaluation.encodings.layers import (
 )
 from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
-from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
+from longmatch.lab.evaluation.scoring.slices import LoadedSlices, Slice
 from longmatch.lab.store.files import StoredLayer
-from longmatch.lab.store.layer import Layer
 from longmatch.lexical.terms import KINDS, Stream, Terms
 from longmatch.matching.levels import SentenceVectors, collection_scores
 from longmatch.matching.sentence_vectors import title_vectors
@@ -43,16 +41,14 @@ class CorpusCandidates(Collection):
         self, encodings: Sequence[Encoding], rarity: Rarity, vectors: StoredLayer, chance: StoredLayer
     ) -> None:
         super().__init__(encodings, rarity)
-        self.slices, self._chance = slices_of(vectors), chance
-        self._loaded: tuple[SentenceVectors, Array] | None = None
+        self._chance, self.slices = chance, LoadedSlices(vectors, self._sentences)
         self._compared: list[tuple[SentenceVectors, Floats]] = []  # of the last block
 
     def compare_sentences(self, queries: Sequence[Encoding]) -> None:
         """Compare the sentences of all documents with those of some queries: each slice is read once for all."""
         parts: list[list[Floats]] = [[] for _ in queries]
         there = [_on_device(query.sentence_vectors) for query in queries]
-        for part in self.slices:
-            sentences = self._sentences(part)
+        for _, sentences in self.slices:
             for query, scores in zip(there, parts, strict=True):
                 scores.append(as_numbers(collection_scores(query, *sentences)))
         self._compared = [(q.sentence_vectors, np.concatenate(s)) for q, s in zip(queries, parts, strict=True)]
@@ -69,7 +65,7 @@ class CorpusCandidates(Collection):
     @cached_property
     def vectors(self) -> Array:
         """The documents' mean sentence vectors, of length 1: (documents, width)."""
-        means = (segment_mean(sentences.vectors, offsets) for sentences, offsets in map(self._sentences, self.slices))
+        means = (segment_mean(sentences.vectors, offsets) for _, (sentences, offsets) in self.slices)
         return np.concatenate([as_numbers(unit_rows(mean)) for mean in means]).astype(np.float32)
 
     @cached_property
@@ -77,15 +73,10 @@ class CorpusCandidates(Collection):
         return torch.from_numpy(self.title_vectors).to(scoring_device())
 
     def _sentences(self, part: Slice) -> tuple[SentenceVectors, Array]:
-        """A slice on the device; a single one stays loaded."""
-        if self._loaded is not None:
-            return self._loaded
+        """A slice on the device."""
         expectations = torch.from_numpy(self._chance.array("expectations", part.first, part.last))
         there = part.vectors(), expectations.to(scoring_device())
-        sentences = SentenceVectors(*map(as_array, there)), as_array(part.offsets())
-        if len(self.slices) == 1:
-            self._loaded = sentences
-        return sentences
+        return SentenceVectors(*map(as_array, there)), as_array(part.offsets())
 
 
 def _on_device(sentences: SentenceVectors) -> SentenceVectors:
@@ -98,25 +89,13 @@ class CorpusScorer(Scorer):
 
     matcher: HybridMatcher
 
-    @property
-    def layers(self) -> Sequence[Layer]:
-        """Sentence vectors, their expected similarity by chance, and the words of the same pieces."""
-        vectors = SentenceVectorLayer(self.matcher.backbone)
-        return (
-            vectors,
-            ExpectationLayer(vectors, self.matcher.statistics.sentences),
-            PieceWordLayer(self.matcher.backbone),
-        )
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The calibration of the score that orders documents, which is not a probability."""
-        return {"calibration": str(self.matcher.statistics.calibration)}
-
-    @property
-    def sides(self) -> Sequence[str]:
-        """The sides that are scored."""
-        return self.matcher.statistics.calibration.sides
+    def __init__(self, matcher: HybridMatcher) -> None:
+        super().__init__(matcher)
+        vectors = SentenceVectorLayer(matcher.backbone)
+        expectations = ExpectationLayer(vectors, matcher.statistics.sentences)
+        self.layers = (vectors, expectations, PieceWordLayer(matcher.backbone))
+        self.facts = {"calibration": str(matcher.statistics.calibration)}  # orders documents; it is no probability
+        self.sides: Sequence[str] = matcher.statistics.calibration.sides  # that are scored
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Weigh the terms of all documents."""

@@ -1,7 +1,6 @@
 """TF-IDF, BM25 and LDA, over the same stored words."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,15 +19,10 @@ class LexicalScorer(Scorer):
 
     matcher: LexicalMatcher
 
-    @property
-    def layers(self) -> Sequence[WordLayer]:
-        """The words."""
-        return (WordLayer(),)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Kind and weighting."""
-        return {"kind": self.matcher.kind, "weighting": self.matcher.weighting}
+    def __init__(self, matcher: LexicalMatcher) -> None:
+        super().__init__(matcher)
+        self.layers = (WordLayer(),)
+        self.facts = {"kind": matcher.kind, "weighting": matcher.weighting}
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Weigh the terms of all documents."""
@@ -57,7 +51,7 @@ class LdaScorer(LexicalScorer):
 
     matcher: LdaMatcher  # type: ignore[assignment]
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The numbers of topics it chooses among."""
-        return {"counts": list(self.matcher.counts)}
+    def __init__(self, matcher: LdaMatcher) -> None:
+        Scorer.__init__(self, matcher)
+        self.layers = (WordLayer(),)
+        self.facts = {"counts": list(matcher.counts)}

@@ -19,7 +19,6 @@ from longmatch.lab.evaluation.scoring.lexical import LexicalScorer
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.matchers import TokenPairMatcher
 from longmatch.lab.store.files import StoredLayer
-from longmatch.lab.store.layer import Layer
 from longmatch.lab.store.tokens import TokenLayer, restore_tokens
 from longmatch.lexical.matcher import bm25_matcher
 from longmatch.matching.matcher import DEPTH, PairMatcher, average_ranks
@@ -48,12 +47,6 @@ class Reranking:
         named = {"combined=True": self.combined, f"first={self.first}": self.first != "bm25"}
         return " ".join(name for name, shown in named.items() if shown)
 
-    def first_scorer(self) -> Scorer:
-        """The scorer of the first stage."""
-        if self.first == "bm25":
-            return LexicalScorer(bm25_matcher())
-        return CorpusScorer(load(self.first))
-
 
 class PairScorer(Scorer):
     """Scores the first stage's best documents of a query's pool; all others score minus infinity.
@@ -67,20 +60,16 @@ class PairScorer(Scorer):
     def __init__(self, matcher: PairMatcher, reranking: Reranking | None = None) -> None:
         super().__init__(matcher)
         self.reranking = reranking or Reranking()
-        self._first = self.reranking.first_scorer()
+        first = self.reranking.first
+        self._first = LexicalScorer(bm25_matcher()) if first == "bm25" else CorpusScorer(load(first))
         self._needs_first = self.reranking.depth > 0 or not isinstance(matcher, TokenPairMatcher)
         self._documents: dict[int, Document] = {}
         self._tokens: dict[int, Tokens] = {}
         self._pools: dict[int, Ints] = {}
         self._first_scores: dict[int, Floats] = {}  # of the documents in the pools
-
-    @property
-    def layers(self) -> Sequence[Layer]:
-        """The first stage's, and the tokens for models that read only these."""
-        first = self._first.layers if self._needs_first else ()
-        if not isinstance(self.matcher, TokenPairMatcher):
-            return first
-        return (*first, TokenLayer(self.matcher.tokenizer.backend_tokenizer))
+        self.layers = self._first.layers if self._needs_first else ()
+        if isinstance(matcher, TokenPairMatcher):  # it reads tokens alone
+            self.layers = (*self.layers, TokenLayer(matcher.tokenizer.backend_tokenizer))
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -109,9 +98,13 @@ class PairScorer(Scorer):
     def scores(self, numbers: Sequence[int]) -> Iterator[tuple[int, Floats | None]]:
         """The first stage for all queries, so that documents are read once; then the pairs."""
         self._pools, self._first_scores = {}, {}
+        corpus = self._corpus
         for number, scores in self._first.scores(numbers):
             if scores is not None:
-                self._pools[number] = self._best(number, scores)
+                # the first stage's best documents of the query's pool; ties broken as in every ranking
+                pool = np.array([corpus.number[id] for id in corpus.folder.pool(corpus.ids[number])], dtype=np.int64)
+                pool = pool[scores[pool] > -np.inf]
+                self._pools[number] = pool[np.lexsort((-corpus.order[pool], -scores[pool]))[: self.reranking.depth]]
                 self._first_scores[number] = scores[self._pools[number]]
         self._read({*self._pools, *(int(n) for pool in self._pools.values() for n in pool)})
         yield from super().scores(numbers)
@@ -138,25 +131,18 @@ class PairScorer(Scorer):
 
     def _score(self, targets: Mapping[int, Sequence[int]], for_ranking: bool = False) -> dict[int, Floats]:
         """Minus infinity where either document cannot be handled."""
-        pairs = ((a, b) for a, others in targets.items() for b in others)
-        handled = [pair for pair in pairs if not self.unhandled.keys() & set(pair)]
-        scores = dict(zip(handled, self._score_pairs(handled, for_ranking).tolist(), strict=True))
-        return {a: np.array([scores.get((a, b), -np.inf) for b in others]) for a, others in targets.items()}
-
-    def _score_pairs(self, pairs: Sequence[tuple[int, int]], for_ranking: bool) -> Floats:
-        if not isinstance(self.matcher, TokenPairMatcher):
+        every = ((a, b) for a, others in targets.items() for b in others)
+        pairs = [pair for pair in every if not self.unhandled.keys() & set(pair)]
+        if isinstance(self.matcher, TokenPairMatcher):
+            tokens, size = [(self._tokens[a], self._tokens[b]) for a, b in pairs], self.matcher.pairs_per_batch
+            batches = (tokens[start : start + size] for start in range(0, len(tokens), size))
+            parts = [self.matcher.score_tokens(batch, for_ranking) for batch in batches]
+            found = np.concatenate([np.zeros(0), *parts])
+        else:
             documents = [(self._documents[a], self._documents[b]) for a, b in pairs]
-            return self.matcher.score_pairs(documents, for_ranking=for_ranking)
-        tokens, size = [(self._tokens[a], self._tokens[b]) for a, b in pairs], self.matcher.pairs_per_batch
-        parts = (tokens[start : start + size] for start in range(0, len(tokens), size))
-        return np.concatenate([np.zeros(0), *(self.matcher.score_tokens(part, for_ranking) for part in parts)])
-
-    def _best(self, number: int, scores: Floats) -> Ints:
-        """The first stage's best documents of the query's pool; ties broken as in every ranking."""
-        corpus = self._corpus
-        pool = np.array([corpus.number[id] for id in corpus.folder.pool(corpus.ids[number])], dtype=np.int64)
-        pool = pool[scores[pool] > -np.inf]
-        return pool[np.lexsort((-corpus.order[pool], -scores[pool]))[: self.reranking.depth]]
+            found = self.matcher.score_pairs(documents, for_ranking=for_ranking)
+        scores = dict(zip(pairs, found.tolist(), strict=True))
+        return {a: np.array([scores.get((a, b), -np.inf) for b in others]) for a, others in targets.items()}
 
     def _read(self, numbers: Iterable[int]) -> None:
         """Keep these documents in memory, and no others."""

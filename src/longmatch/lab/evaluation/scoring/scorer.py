@@ -23,20 +23,13 @@ class Scorer(ABC):
     """A model on a corpus. Documents it cannot handle score minus infinity."""
 
     block: ClassVar[int] = BLOCK
+    layers: Sequence[Layer] = ()  # the stored layers it needs
+    facts: Mapping[str, Any] = {}  # everything the scores depend on besides the documents and the layers
+    encoding_seconds: float | None = None  # of all documents; None if the layers record it
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
         self.unhandled: dict[int, str] = {}
-
-    @property
-    def layers(self) -> Sequence[Layer]:
-        """The stored layers it needs."""
-        return ()
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Everything the scores depend on besides the documents and the layers."""
-        return {}
 
     @property
     def code(self) -> Sequence[str]:
@@ -50,11 +43,6 @@ class Scorer(ABC):
     @abstractmethod
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """The scores of a few documents with all documents of the corpus: (documents,) each."""
-
-    @property
-    def encoding_seconds(self) -> float | None:
-        """Encoding time of all documents; None if the layers record it."""
-        return None
 
     def scores(self, numbers: Sequence[int]) -> Iterator[tuple[int, Floats | None]]:
         """The number and the scores of each document given; None for one that cannot be handled."""
@@ -79,46 +67,33 @@ class InMemoryScorer(Scorer):
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Encode every document separately, so that a failure affects no other."""
-        self._documents = corpus.documents(corpus.ids)
-        self._ids = corpus.ids
+        documents, encoder = corpus.documents(corpus.ids), self.matcher
         self._encodings: dict[int, Any] = {}
-        self.unhandled = {n: "it cannot be read" for n, id in enumerate(corpus.ids) if id not in self._documents}
         started = time.perf_counter()
         for number, id in enumerate(corpus.ids):
-            if id in self._documents:
-                self._encode(number, self._documents[id])
-        self._seconds = time.perf_counter() - started
-        encoder = self.matcher
-        self._handled = np.array(sorted(self._encodings), dtype=np.int64)
-        if isinstance(encoder, Encoder) and len(self._handled):
-            self._collection = encoder.collect([self._encodings[n] for n in self._handled.tolist()])
-
-    @property
-    def encoding_seconds(self) -> float:
-        """As measured."""
-        return self._seconds
+            if id not in documents:
+                self.unhandled[number] = "it cannot be read"
+            elif not any(True for _ in documents[id].sentences):
+                self.unhandled[number] = "it has no sentence"
+            else:
+                try:
+                    one = documents[id]
+                    self._encodings[number] = encoder.encode([one])[0] if isinstance(encoder, Encoder) else one
+                except Exception as error:  # whatever a model raises is reported for the document
+                    self.unhandled[number] = f"{type(error).__name__}: {error}"
+        self.encoding_seconds = time.perf_counter() - started
+        self._count, self._handled = len(corpus), sorted(self._encodings)
+        if isinstance(encoder, Encoder) and self._handled:
+            self._collection = encoder.collect([self._encodings[n] for n in self._handled])
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """One query at a time."""
         block = []
         for number in numbers:
-            scores = np.full(len(self._ids), -np.inf)
-            scores[self._handled] = self._scores(number)
+            query, scores = self._encodings[number], np.full(self._count, -np.inf)
+            if isinstance(self.matcher, Encoder):
+                scores[self._handled] = self.matcher.score(query, self._collection)
+            else:
+                scores[self._handled] = [self.matcher.compare(query, self._encodings[n]).score for n in self._handled]
             block.append(scores)
         return block
-
-    def _scores(self, number: int) -> Floats:
-        query = self._encodings[number]
-        if isinstance(self.matcher, Encoder):
-            return np.asarray(self.matcher.score(query, self._collection), dtype=np.float64)
-        return np.array([self.matcher.compare(query, self._encodings[n]).score for n in self._handled.tolist()])
-
-    def _encode(self, number: int, document: Document) -> None:
-        if not any(True for _ in document.sentences):
-            self.unhandled[number] = "it has no sentence"
-            return
-        try:
-            encoder = self.matcher
-            self._encodings[number] = encoder.encode([document])[0] if isinstance(encoder, Encoder) else document
-        except Exception as error:  # whatever a model raises is reported for the document
-            self.unhandled[number] = f"{type(error).__name__}: {error}"

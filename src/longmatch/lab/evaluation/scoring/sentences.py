@@ -1,8 +1,7 @@
 """Models over sentence vectors, slice by slice: SDR's rules, the mean, RPRS, from one encoding of the corpus."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -28,7 +27,7 @@ from longmatch.lab.evaluation.encodings.layers import (
 )
 from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
-from longmatch.lab.evaluation.scoring.slices import Slice, slices_of
+from longmatch.lab.evaluation.scoring.slices import LoadedSlices, Slice, slices_of
 from longmatch.lab.store.files import StoredLayer
 from longmatch.models.sdr.matcher import SdrMatcher
 from longmatch.models.sdr.score import Paragraphs, paragraph_scores, weighted_means
@@ -38,32 +37,24 @@ class SdrScorer(Scorer):
     """SDR's score, normalised over all paragraphs of all slices."""
 
     matcher: SdrMatcher
-    _stored: StoredLayer
-    _slices: list[Slice]
+    slices: LoadedSlices[Paragraphs]
 
-    @property
-    def layers(self) -> Sequence[SentenceVectorLayer]:
-        """The sentence vectors."""
-        return (SentenceVectorLayer(self.matcher.backbone),)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The rule."""
-        facts = {"normalise": self.matcher.normalise, "whole_paragraphs": self.matcher.whole_paragraphs}
-        return facts if self.matcher.unit == "paragraph" else {**facts, "unit": self.matcher.unit}
+    def __init__(self, matcher: SdrMatcher) -> None:
+        super().__init__(matcher)
+        self.layers = (SentenceVectorLayer(matcher.backbone),)
+        unit = {} if matcher.unit == "paragraph" else {"unit": matcher.unit}
+        self.facts = {"normalise": matcher.normalise, "whole_paragraphs": matcher.whole_paragraphs, **unit}
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Nothing is read yet."""
-        self.unhandled = stored[0].unhandled
-        self._stored, self._slices = stored[0], slices_of(stored[0])
-        self._loaded: Paragraphs | None = None
+        self._stored, self.unhandled = stored[0], stored[0].unhandled
+        self.slices = LoadedSlices(self._stored, self._candidates)
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """Each slice is read once for all queries of the block."""
         sources = [self._source(number) for number in numbers]
         parts: list[list[SlicePart]] = [[] for _ in numbers]
-        for part in self._slices:
-            candidates = self._candidates(part)
+        for _, candidates in self.slices:
             for source, scored in zip(sources, parts, strict=True):
                 scored.append(SlicePart.of(source, candidates))
         return [combine(scored, self.matcher.normalise).double().numpy() for scored in parts]
@@ -81,32 +72,26 @@ class SdrScorer(Scorer):
         return vectors
 
     def _candidates(self, part: Slice) -> Paragraphs:
-        """A slice in the form the score takes; a single slice stays loaded."""
-        if self._loaded is not None:
-            return self._loaded
+        """A slice in the form the score takes."""
         paragraphs, documents = part.units(self.matcher.unit)
         paragraphs, vectors = paragraphs.to(documents.device), part.vectors()
         if self.matcher.whole_paragraphs:
             vectors = weighted_means(vectors, torch.from_numpy(part.array("lengths")), paragraphs)
             paragraphs = torch.arange(len(vectors) + 1, device=documents.device)
-        candidates = Paragraphs(self._compared(vectors), paragraphs, documents)
-        if len(self._slices) == 1:
-            self._loaded = candidates
-        return candidates
+        return Paragraphs(self._compared(vectors), paragraphs, documents)
 
 
 class CentredSdrScorer(SdrScorer):
     """SDR's score over sentence vectors centred on those of the whole corpus."""
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The rule."""
-        return {**super().facts, "centred": True}
+    def __init__(self, matcher: SdrMatcher) -> None:
+        super().__init__(matcher)
+        self.facts = {**self.facts, "centred": True}
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Read all vectors once."""
         super().open(stored, corpus)
-        self._centring = Centring.of(part.vectors() for part in self._slices)
+        self._centring = Centring.of(part.vectors() for part in self.slices.slices)
 
     def _compared(self, vectors: Tensor) -> Tensor:
         centred: Tensor = self._centring.apply(vectors)
@@ -114,33 +99,28 @@ class CentredSdrScorer(SdrScorer):
 
 
 class PooledScorer(Scorer):
-    """The cosine of one vector per document."""
+    """The cosine of one vector per document: of sentence vectors for the mean, else of the opening's."""
 
     matcher: PooledMatcher
     _vectors: Tensor
 
-    @property
-    def layers(self) -> Sequence[SentenceVectorLayer | OpeningVectorLayer]:
-        """Sentence vectors for the mean, else the opening's."""
-        mean = self.matcher.rule == "mean"
-        return (SentenceVectorLayer(self.matcher.backbone) if mean else OpeningVectorLayer(self.matcher),)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The rule."""
-        return {"rule": self.matcher.rule}
+    def __init__(self, matcher: PooledMatcher) -> None:
+        super().__init__(matcher)
+        mean = matcher.rule == "mean"
+        self.layers = (SentenceVectorLayer(matcher.backbone) if mean else OpeningVectorLayer(matcher),)
+        self.facts = {"rule": matcher.rule}
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """One vector per document."""
         self.unhandled = stored[0].unhandled
         self._vectors = torch.zeros((len(corpus), self.matcher.backbone.width))
+        self._handled = [number for number in range(len(corpus)) if number not in self.unhandled]
         if self.matcher.rule == "mean":
             for part in slices_of(stored[0]):
                 lengths = torch.from_numpy(part.array("lengths"))
                 self._vectors[part.first : part.last] = weighted_means(part.vectors(), lengths, part.offsets()).cpu()
         else:
-            handled = [number for number in range(len(corpus)) if number not in self.unhandled]
-            self._vectors[handled] = torch.from_numpy(stored[0].array("vector"))
+            self._vectors[self._handled] = torch.from_numpy(stored[0].array("vector"))
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """One product."""
@@ -150,16 +130,14 @@ class PooledScorer(Scorer):
 class CentredMeanScorer(PooledScorer):
     """The cosine of document vectors centred on those of the whole corpus."""
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The rule."""
-        return {**super().facts, "centred": True}
+    def __init__(self, matcher: PooledMatcher) -> None:
+        super().__init__(matcher)
+        self.facts = {**self.facts, "centred": True}
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Centre the vectors of the documents that could be handled."""
         super().open(stored, corpus)
-        handled = [number for number in range(len(corpus)) if number not in self.unhandled]
-        self._vectors = Centring.of([self._vectors[handled]]).apply(self._vectors)
+        self._vectors = Centring.of([self._vectors[self._handled]]).apply(self._vectors)
 
 
 @dataclass(frozen=True)
@@ -197,51 +175,29 @@ class RprsScorer(Scorer):
     """Two passes over the slices: how near a hit must be, then which documents are hit."""
 
     matcher: RprsMatcher
-    _stored: StoredLayer
-    _slices: list[Slice]
+    slices: LoadedSlices[SentencePool]
 
-    @property
-    def layers(self) -> Sequence[SentenceVectorLayer]:
-        """The sentence vectors."""
-        return (SentenceVectorLayer(self.matcher.backbone),)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The rule."""
-        return asdict(self.matcher.rule)
+    def __init__(self, matcher: RprsMatcher) -> None:
+        super().__init__(matcher)
+        self.layers, self.facts = (SentenceVectorLayer(matcher.backbone),), asdict(matcher.rule)
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Nothing is read yet."""
-        self.unhandled = stored[0].unhandled
-        self._stored, self._slices = stored[0], slices_of(stored[0])
-        self._loaded: SentencePool | None = None
+        self._stored, self.unhandled = stored[0], stored[0].unhandled
+        self.slices = LoadedSlices(self._stored, lambda part: SentencePool(part.vectors(), part.offsets()))
 
     def score_block(self, numbers: Sequence[int]) -> list[Floats]:
         """Each slice is read twice for all queries of the block."""
-        queries = [self._query(number) for number in numbers]
+        stored = [torch.from_numpy(self._stored.document(number, "vectors")["vectors"]) for number in numbers]
+        queries = [vectors.to(scoring_device(), torch.float32) for vectors in stored]
         best: list[list[Tensor]] = [[] for _ in numbers]
-        for part in self._slices:
-            pool = self._pool(part)
+        for part, pool in self.slices:
             for number, query, cosines in zip(numbers, queries, best, strict=True):
                 own = number - part.first if part.first <= number < part.last else None
                 cosines.append(nearest_cosines(query, pool, self.matcher.rule.hits, own))
         nearby = [top_cosines(cosines, self.matcher.rule.hits) for cosines in best]
         hits: list[list[Hits]] = [[] for _ in numbers]
-        for part in self._slices:
-            pool = self._pool(part)
+        for _, pool in self.slices:
             for query, near, parts in zip(queries, nearby, hits, strict=True):
                 parts.append(find_hits(query, pool, near))
         return [proportional_scores(Hits.join(parts), self.matcher.rule).double().cpu().numpy() for parts in hits]
-
-    def _query(self, number: int) -> Tensor:
-        vectors = torch.from_numpy(self._stored.document(number, "vectors")["vectors"])
-        return vectors.to(scoring_device(), torch.float32)
-
-    def _pool(self, part: Slice) -> SentencePool:
-        """A slice in the form the score takes; a single slice stays loaded."""
-        if self._loaded is not None:
-            return self._loaded
-        pool = SentencePool(part.vectors(), part.offsets())
-        if len(self._slices) == 1:
-            self._loaded = pool
-        return pool

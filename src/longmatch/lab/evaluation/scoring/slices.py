@@ -1,6 +1,8 @@
 """Stored sentence vectors in slices of many documents, on the scoring device."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -9,8 +11,11 @@ from torch import Tensor
 from longmatch.lab.evaluation.encodings.layers import scoring_device
 from longmatch.lab.store.files import StoredLayer
 from longmatch.models.sdr.score import Unit
+from longmatch.ragged import offsets_of
 
 CPU_SENTENCES, GPU_SENTENCES = 1 << 18, 1 << 22  # 400 MB and 6 GB of vectors 384 wide
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -29,24 +34,33 @@ class Slice:
         """The sentence vectors: (sentences, width)."""
         return torch.from_numpy(self.array("vectors")).to(scoring_device(), torch.float32)
 
-    def lengths(self) -> Tensor:
-        """How many sentences each document has."""
-        return torch.from_numpy(np.diff(self.stored.bounds("vectors")[self.first : self.last + 1]))
-
     def offsets(self) -> Tensor:
         """Where each document's sentences begin."""
-        return _from_zero(self.lengths())
+        bounds = self.stored.bounds("vectors")[self.first : self.last + 1]
+        return torch.from_numpy(bounds - bounds[0]).long().to(scoring_device())
 
     def units(self, unit: Unit) -> tuple[Tensor, Tensor]:
         """Where each paragraph or section begins in the sentences, and each document in these units."""
-        documents = torch.repeat_interleave(torch.arange(self.last - self.first), self.lengths()).numpy()
-        numbers = self.array(unit)
-        new = np.ones(len(numbers), dtype=bool)
-        new[1:] = (np.diff(numbers) != 0) | (np.diff(documents) != 0)
-        starts = np.flatnonzero(new)
-        counts = np.bincount(documents[starts], minlength=self.last - self.first)
-        ends = torch.from_numpy(np.append(starts, len(numbers)))
-        return ends, _from_zero(torch.from_numpy(counts))
+        lengths = np.diff(self.stored.bounds("vectors")[self.first : self.last + 1])
+        document, number = np.repeat(np.arange(len(lengths)), lengths), self.array(unit)
+        starts = np.flatnonzero((np.diff(number, prepend=-1) != 0) | (np.diff(document, prepend=-1) != 0))
+        ends = torch.from_numpy(np.append(starts, len(number)))
+        counts = np.bincount(document[starts], minlength=len(lengths))
+        return ends, torch.from_numpy(offsets_of(counts)).to(scoring_device())
+
+
+class LoadedSlices(Generic[T]):
+    """What is made of each slice of a stored layer; that of a single slice stays loaded."""
+
+    def __init__(self, stored: StoredLayer, load: Callable[[Slice], T]) -> None:
+        self.slices, self._load, self._kept = slices_of(stored), load, list[T]()
+
+    def __iter__(self) -> Iterator[tuple[Slice, T]]:
+        for part in self.slices:
+            loaded = self._kept[0] if self._kept else self._load(part)
+            if len(self.slices) == 1:
+                self._kept = [loaded]
+            yield part, loaded
 
 
 def slices_of(stored: StoredLayer, limit: int | None = None) -> list[Slice]:
@@ -59,7 +73,3 @@ def slices_of(stored: StoredLayer, limit: int | None = None) -> list[Slice]:
         else:
             slices.append(Slice(first, last, stored))
     return slices
-
-
-def _from_zero(lengths: Tensor) -> Tensor:
-    return torch.cat([torch.zeros(1, dtype=torch.long), lengths.long().cumsum(0)]).to(scoring_device())

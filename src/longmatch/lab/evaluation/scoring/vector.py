@@ -1,8 +1,8 @@
 """Encoders with one vector per document: their own score, over stored vectors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from longmatch.lab.evaluation.encodings.vectors import DocumentVectorLayer, Vect
 from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.store.files import StoredLayer
+from longmatch.matching.matcher import Matcher
 
 
 @dataclass(frozen=True)
@@ -27,20 +28,10 @@ class VectorScorer(Scorer):
 
     _vectors: Tensor  # of the documents that could be handled
 
-    @property
-    def encoder(self) -> VectorEncoder:
-        """The matcher, typed as an encoder of vectors."""
-        return cast(VectorEncoder, self.matcher)
-
-    @property
-    def layers(self) -> Sequence[DocumentVectorLayer]:
-        """The vectors."""
-        return (DocumentVectorLayer(self.encoder),)
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The matcher's class; everything else is in the vectors."""
-        return {"matcher": type(self.matcher).__name__}
+    def __init__(self, matcher: VectorEncoder) -> None:
+        super().__init__(cast(Matcher, matcher))
+        self.encoder, self.layers = matcher, (DocumentVectorLayer(matcher),)
+        self.facts = {"matcher": type(matcher).__name__}  # everything else is in the vectors
 
     def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
         """Read the vectors; a document whose vector is not finite counts as unhandled."""
