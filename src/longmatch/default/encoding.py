@@ -58,7 +58,7 @@ class Encoding:
         return unit_rows(self.sentence_vectors.vectors.mean(0))
 
     def __len__(self) -> int:
-        return len(self.sentences)
+        return len(self.sentences.starts)
 
     def outside(self, spans: Iterable[Span]) -> "Encoding":
         """The document without the sentences that overlap some spans of its text."""

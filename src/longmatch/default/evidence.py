@@ -20,15 +20,15 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import named
 from longmatch.default.term_rarity import TermRarity
-from longmatch.lexical.key_terms import is_everyday, shared_words, written
-from longmatch.lexical.links import Shared, SharedTerms, shared_weight
+from longmatch.lexical.key_terms import heaviest_words, is_everyday, written
+from longmatch.lexical.links import Shared, SharedTerms, shared_terms, shared_weight
 from longmatch.lexical.mentions import bare_title, stack_titles
 from longmatch.lexical.terms import Flags, Hashes, Ints
 from longmatch.matching.align import NO_ROWS, Evidence, alignments, merge, readable_pairs
 from longmatch.matching.levels import BothPartners
 from longmatch.matching.match import Alignment
 from longmatch.matching.presentable import is_sentence
-from longmatch.ragged import Floats, as_numbers
+from longmatch.ragged import Floats
 
 BY_PARTNERS = named(lambda side: side.explained_by == "partners")
 LEAST_SIMILARITY = 0.1  # up to which two passages have nothing in common but a word
@@ -43,6 +43,7 @@ class SentenceEvidence:
     """What the sentences of two documents share, and which of each have more than boilerplate."""
 
     shared: SharedTerms
+    content: Shared  # words, without everyday ones
     distinctive: tuple[Flags, Flags]
 
 
@@ -74,16 +75,15 @@ def align_passages(
 
     is_read = rarity.trust[0] >= READ  # the backbone knows the language, so that similarities say something
     in_one_language = a.document.language == b.document.language
-    words = found.shared.kinds[0]
-    kept = ~_says_nothing(words.ids, rarity, a.document.language)
-    content = Shared(words.ids[kept], words.mass[kept])
+    content = found.content
     i, j = NO_ROWS, NO_ROWS
     if is_read and in_one_language:
         i, j = _paraphrases(a, b, rarity, partners, found.distinctive)
     pairs = merge(*directions, also=(i, j))
+    pair, term = shared_terms(a.terms.words, b.terms.words, pairs.a, pairs.b, content.ids)
     strength = np.ones(len(pairs.a))
     if in_one_language:
-        strength = np.sqrt(shared_weight(a.terms.words, b.terms.words, pairs.a, pairs.b, content.ids, content.mass))
+        strength = np.sqrt(np.bincount(pair, content.mass[term], len(pairs.a)))
     paraphrase = np.isin(pairs.a * len(b) + pairs.b, i * len(b) + j)
     if is_read:
         alike = sentence_pair_scores(a, b, pairs.a, pairs.b)
@@ -95,7 +95,7 @@ def align_passages(
         pairs,
         (a.sentences, b.sentences),
         lambda i, j: sentence_pair_scores(a, b, i, j),
-        lambda i, j: shared_words(content, (a.terms.words, b.terms.words), (i, j), a.sentences),
+        lambda best: heaviest_words(content, [term[pair == place] for place in best], a.sentences, pairs.a[best]),
         None if most is None else readable_pairs(pairs, (a.sentences.shown, b.sentences.shown), most),
     )
 
@@ -115,7 +115,7 @@ def _paraphrases(
     # the share of the words of sentences i of a that stand in those of b, by rarity, or that of b's in a's
     mine, theirs = a.terms.words.part(i), b.terms.words.part(j)
     words = np.union1d(mine.ids, theirs.ids)
-    weight = np.where(_says_nothing(words, rarity, a.document.language), 0.0, rarity.words.idf(words))
+    weight = np.where(says_nothing(words, rarity, a.document.language), 0.0, rarity.words.idf(words))
     each = np.arange(len(i))
     both, *own = (
         shared_weight(x, y, each, each, words, weight) for x, y in ((mine, theirs), (mine, mine), (theirs,) * 2)
@@ -132,7 +132,7 @@ def _paraphrases(
     return i[whole], j[whole]
 
 
-def _says_nothing(words: Hashes, rarity: Rarity, language: str) -> Flags:
+def says_nothing(words: Hashes, rarity: Rarity, language: str) -> Flags:
     """Which words are everyday ones, or those of most texts of a kind."""
     background = rarity.statistics.terms
     return is_everyday(words, background, language) | background.common(words)
@@ -142,7 +142,7 @@ def sentence_pair_scores(a: Encoding, b: Encoding, i: Ints, j: Ints) -> Floats:
     """The cosine of sentence i of a with sentence j of b, pair by pair, corrected for that of unrelated sentences."""
     cosine = (a.sentence_vectors.vectors[i] * b.sentence_vectors.vectors[j]).sum(1)
     expected = (a.sentence_vectors.expectations[i, 0] + b.sentence_vectors.expectations[j, 0]) / 2
-    return as_numbers(((cosine - expected) / (1 - expected)).clip(0, 1))
+    return np.asarray(((cosine - expected) / (1 - expected)).clip(0, 1), dtype=np.float64)
 
 
 def shared_mentions(a: Encoding, b: Encoding, rarity: TermRarity) -> tuple[str, ...]:

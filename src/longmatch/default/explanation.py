@@ -16,13 +16,19 @@ from longmatch.default.calibration import IN_LIKENESS
 from longmatch.default.collection import Collection
 from longmatch.default.comparison import Comparison, Query, WeighedDocument, distinctive_sentences
 from longmatch.default.encoding import Encoding
-from longmatch.default.evidence import SentenceEvidence, align_passages, sentence_pair_scores, shared_mentions
+from longmatch.default.evidence import (
+    SentenceEvidence,
+    align_passages,
+    says_nothing,
+    sentence_pair_scores,
+    shared_mentions,
+)
 from longmatch.default.rarity import Language, Rarity, no_verdict
 from longmatch.default.sides import LABELS, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import Shared, group_cosines, link_sentences
-from longmatch.lexical.terms import KINDS, Terms
+from longmatch.lexical.terms import KINDS, Terms, lookup
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.hits import Reasons
 from longmatch.matching.levels import BothPartners, SentenceVectors, best_partners, group_scores, partners_score
@@ -151,7 +157,7 @@ def explain_each(
     phrases = values["phrases"].tolist() if "phrases" in values else [0.0] * len(candidates)
     words = np.array([candidate.encoding.words for candidate in candidates], dtype=np.int64)
     doubts = rarity.doubts(values, query.encoding.words, words).tolist()
-    mine, *theirs = (Language.of(each.encoding, rarity.statistics.terms) for each in (query, *candidates))
+    mine, *theirs = Language.of([each.encoding for each in (query, *candidates)], rarity.statistics.terms)
     return [
         Explanation(
             query,
@@ -176,9 +182,14 @@ def sentence_evidence(explanations: Sequence[Explanation]) -> list[SentenceEvide
     worth = np.array([[explanation.parts.get(kind, 0.0) for kind in KINDS] for explanation in explanations])
     shared = link_sentences(query.rated, [others.of(kind) for kind in KINDS], offsets, worth)
     distinctive = np.split(distinctive_sentences(others, offsets, rarity), offsets[1:-1])
-    return [
-        SentenceEvidence(terms, (query.distinctive, flags)) for terms, flags in zip(shared, distinctive, strict=True)
-    ]
+    words = query.encoding.terms.words.counts.ids
+    telling = words[~says_nothing(words, rarity, query.encoding.document.language)]
+    found = []
+    for terms, flags in zip(shared, distinctive, strict=True):
+        kept = lookup(telling, terms.kinds[0].ids)[1]
+        content = Shared(terms.kinds[0].ids[kept], terms.kinds[0].mass[kept])
+        found.append(SentenceEvidence(terms, content, (query.distinctive, flags)))
+    return found
 
 
 def explain_hits(explanations: Sequence[Explanation], most: int, is_question: Sequence[bool]) -> list[Reasons]:

@@ -42,10 +42,12 @@ class RunningWords:
     @staticmethod
     def of(documents: Sequence[Counts], background: TermBackground) -> "RunningWords":
         """From documents' words."""
-        familiar = [c.counts[background.familiar(c.ids)].sum() for c in documents]
-        known = [c.counts[background.known(c.ids)].sum() for c in documents]
-        columns = [c.counts.sum() for c in documents], familiar, known
-        return RunningWords(*(np.array(column, dtype=np.int64) for column in columns))
+        ids = np.concatenate([np.empty(0, np.uint64), *(c.ids for c in documents)])
+        counts = np.concatenate([np.empty(0, np.int64), *(c.counts for c in documents)])
+        home = np.repeat(np.arange(len(documents)), [len(c.ids) for c in documents])
+        known = background.known(ids)
+        flags = np.ones(len(ids)), known & ~np.isin(ids, background.foreign), known
+        return RunningWords(*(np.bincount(home, counts * flag, len(documents)).astype(np.int64) for flag in flags))
 
     @cached_property
     def shares(self) -> tuple[float, float]:
@@ -179,11 +181,11 @@ class Language(NamedTuple):
     known: bool
 
     @staticmethod
-    def of(encoding: Encoding, background: TermBackground) -> "Language":
-        """That of a document that is encoded."""
-        words = encoding.terms.words.counts
-        known = int(words.counts[background.known(words.ids)].sum())
-        return Language.by_words(encoding.document.language, known, encoding.words)
+    def of(encodings: Sequence[Encoding], background: TermBackground) -> "list[Language]":
+        """Those of documents that are encoded."""
+        words = RunningWords.of([encoding.terms.words.counts for encoding in encodings], background)
+        counted = zip(encodings, words.known.tolist(), words.lengths.tolist(), strict=True)
+        return [Language.by_words(encoding.document.language, known, count) for encoding, known, count in counted]
 
     @staticmethod
     def by_words(code: str, known: int, words: int) -> "Language":

@@ -34,15 +34,16 @@ def explained_match(
     `words` gives the words that two pieces share; `facts` are the other fields of the match.
     """
     a, b = pieces
+    pairs = merge(evidence[:1], evidence[1:])
     return Match(
         a=a.document,
         b=b.document,
         sections=grid("sections"),
         alignments=alignments(
-            merge(evidence[:1], evidence[1:]),
+            pairs,
             (a, b),
             lambda i, j: pair_cosines(*vectors, i, j),
-            lambda i, j: [words(x, y) for x, y in zip(i.tolist(), j.tolist(), strict=True)],
+            lambda best: [words(i, j) for i, j in zip(pairs.a[best].tolist(), pairs.b[best].tolist(), strict=True)],
         ),
         parts={part: 1.0},
         grids=grid,

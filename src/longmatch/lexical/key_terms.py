@@ -13,7 +13,7 @@ import numpy as np
 from longmatch.documents.language import COMMON_WORDS, words_of
 from longmatch.lexical.background import TermBackground
 from longmatch.lexical.form import content_words, without_form
-from longmatch.lexical.links import Shared, shared_terms
+from longmatch.lexical.links import Shared
 from longmatch.lexical.terms import (
     PHRASE_LENGTHS,
     Flags,
@@ -200,18 +200,15 @@ def written(first: int, last: int, sentence: str) -> str:
     if not runs:
         return ""
     _, begin, end = min(runs)
-    spans = list(_spans(words, content))
-    return sentence[spans[begin][0] : spans[end][1]]
 
-
-def _spans(words: list[str], text: str) -> Iterator[tuple[int, int]]:
-    """Where the lower-case words of a text stand in it."""
-    lowered, end = text.lower(), 0
-    origins = [at for at, character in enumerate(text) for _ in character.lower()]  # İ becomes two characters
+    # where the lower-case words stand in the text
+    lowered, at, spans = content.lower(), 0, []
+    origins = [place for place, character in enumerate(content) for _ in character.lower()]  # İ becomes two characters
     for word in words:
-        start = lowered.index(word, end)
-        end = start + len(word)
-        yield origins[start], origins[end - 1] + 1
+        first = lowered.index(word, at)
+        at = first + len(word)
+        spans.append((origins[first], origins[at - 1] + 1))
+    return sentence[spans[begin][0] : spans[end][1]]
 
 
 def _phrases(words: list[str]) -> list[tuple[int, str]]:
@@ -233,21 +230,18 @@ def function_words(language: str) -> tuple[str, ...]:
     return tuple(FUNCTION_WORDS.get(language, "").split())
 
 
-def shared_words(
-    shared: Shared, streams: tuple[Stream, Stream], rows: tuple[Ints, Ints], sentences: Sentences
-) -> list[tuple[str, ...]]:
-    """Which of the shared words stand in both sentences of each pair, the heaviest first.
+def heaviest_words(shared: Shared, held: Sequence[Ints], sentences: Sentences, rows: Ints) -> list[tuple[str, ...]]:
+    """Which of the shared words that both sentences of each pair hold are the heaviest, spelled as in the first.
 
-    `sentences` are those of the first document, by which words are spelled.
+    `held` are their places in `shared`; `rows` the first sentences of the pairs.
     """
-    pair, term = shared_terms(*streams, *rows, shared.ids)
-    found = []
-    for number, row in enumerate(rows[0].tolist()):
-        both = term[pair == number]
+    text, found = sentences.document.readable, []
+    spans = zip(sentences.starts[rows].tolist(), sentences.ends[rows].tolist(), strict=True)
+    for both, (start, end) in zip(held, spans, strict=True):
         mass = shared.mass[both]
         heaviest = np.argsort(-mass, kind="stable")[:MOST_WORDS]
         heavy = mass.max(initial=0.0) / 5  # what weighs less are words found everywhere
         best = shared.ids[both[heaviest[mass[heaviest] > heavy]]].tolist()
-        spelled = spell(best, [sentences.readable(row)])
+        spelled = spell(best, [text[start:end]])
         found.append(tuple(spelled[word] for word in best if word in spelled))
     return found

@@ -77,12 +77,12 @@ def alignments(
     pairs: Pairs,
     sentences: tuple[Sentences, Sentences],
     scores: Callable[[Ints, Ints], Floats],
-    words: Callable[[Ints, Ints], Sequence[tuple[str, ...]]] | None = None,
+    words: Callable[[Ints], Sequence[tuple[str, ...]]] | None = None,
     chosen: Ints | None = None,
 ) -> tuple[Alignment, ...]:
     """The pairs as passages, the strongest first, their contributions summing to 1; or only those chosen.
 
-    `scores` says how alike the sentences of each pair are, `words` which words they share.
+    `scores` says how alike two sentences are, `words` which words the pairs at some places share.
     """
     total = float(pairs.mass.sum()) or 1.0
     best = pairs.strongest() if chosen is None else chosen
@@ -90,7 +90,7 @@ def alignments(
     passages = [side.passages(rows) for side, rows in zip(sentences, (i, j), strict=True)]
     shares = pairs.mass[best] / total, pairs.lexical[best] / total
     columns = (scores(i, j), *shares, pairs.strength[best] > 0, pairs.paraphrase[best])
-    shared = [()] * len(best) if words is None else words(i, j)
+    shared = [()] * len(best) if words is None else words(best)
     return tuple(
         Alignment(a, b, score, whole, lexical, common, evidence, paraphrase)
         for a, b, common, score, whole, lexical, evidence, paraphrase in zip(

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from longmatch.ragged import Array, array_namespace, as_numbers, segment_max, segment_mean, segment_slices, unit_rows
+from longmatch.ragged import Array, array_namespace, segment_max, segment_mean, segment_slices, unit_rows
 
 SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 """The numbers of sentences for which expectations are tabled; between them, interpolation in the logarithm."""
@@ -62,7 +62,7 @@ BothPartners = tuple[Partners, Partners]
 
 def partners_score(partners: BothPartners) -> float:
     """The sentence score of two documents: the mean of what their sentences find, both directions averaged."""
-    return sum(float(as_numbers(one.corrected).mean()) for one in partners) / 2
+    return sum(float(one.corrected.mean(dtype=np.float64)) for one in partners) / 2
 
 
 def best_partners(a: SentenceVectors, b: SentenceVectors, apart: tuple[Array, Array] | None = None) -> BothPartners:
@@ -136,8 +136,9 @@ def collection_scores(query: SentenceVectors, documents: SentenceVectors, offset
     xp = array_namespace(query.vectors)
     results = []
     for cosines, places, query_expected, expected in _products(query, documents, offsets, room):
-        forward = corrected(_float(segment_max(cosines, places)), query_expected).mean(1)
-        best = corrected(_float(xp.max(cosines, axis=1)), expected)
+        highest = xp.astype(segment_max(cosines, places), xp.float32, copy=False)
+        forward = corrected(highest, query_expected).mean(1)
+        best = corrected(xp.astype(xp.max(cosines, axis=1), xp.float32, copy=False), expected)
         backward = segment_mean(best[:, None], places)[:, 0]
         results.append((forward + backward) / 2)
     return xp.concat(results) if results else query.vectors[:0, 0]
@@ -150,10 +151,10 @@ def collection_partners(
     xp = array_namespace(query.vectors)
     results = []
     for cosines, places, query_expected, expected in _products(query, documents, offsets, room):
-        cosine = _float(xp.max(cosines, axis=1))
+        cosine = xp.astype(xp.max(cosines, axis=1), xp.float32, copy=False)
         backward = xp.argmax(cosines, axis=1), cosine, corrected(cosine, expected)
         for (start, end), by_chance in zip(pairwise(places.tolist()), query_expected, strict=True):
-            best = _float(xp.max(cosines[start:end], axis=0))
+            best = xp.astype(xp.max(cosines[start:end], axis=0), xp.float32, copy=False)
             there = Partners(xp.argmax(cosines[start:end], axis=0), best, corrected(best, by_chance))
             results.append((there, Partners(*(column[start:end] for column in backward))))
     return results
@@ -176,12 +177,6 @@ def _products(
         local = local - local[0]
         expected = interpolation(local[1:] - local[:-1]) @ query.expectations.T
         yield documents.vectors[rows] @ turned, local, expected, documents.expectations[rows] @ weights
-
-
-def _float(values: Array) -> Array:
-    xp = array_namespace(values)
-    single: Array = xp.astype(values, xp.float32, copy=False)
-    return single
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ the new segment, so a document is copied a few times at most, however large the 
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -42,8 +42,9 @@ class Record:
     unpacked_bytes: int
 
     @staticmethod
-    def of(id: str, data: Array, fields: Sequence[int], width: int) -> "Record":
-        """Of the bytes of a file; `fields` is a row of the segment's table, `width` that of the vectors."""
+    def of(id: str, arrays: Mapping[str, Array], fields: Sequence[int], width: int) -> "Record":
+        """Of the arrays of a segment; `fields` is a row of its table of records, `width` that of the vectors."""
+        data = arrays[file_name(fields[0])]
         _, start, end, sentences, number_bytes, unpacked_bytes = fields
         after_vectors = start + sentences * width * number_bytes
         after_expectations = after_vectors + sentences * len(SIZES) * 2

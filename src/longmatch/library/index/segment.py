@@ -19,7 +19,7 @@ from longmatch.lexical.table import TermTable
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, lookup
 from longmatch.lexical.weights import Frequencies, Postings, QueryTerms, log_tf
 from longmatch.library.checksums import checksum, from_checked_json, to_checked_json
-from longmatch.library.index.records import FIELDS, Record, file_name, link, record_files
+from longmatch.library.index.records import FIELDS, Record, link, record_files
 from longmatch.ragged import Floats, offsets_of, ranges
 
 Array = npt.NDArray[Any]
@@ -142,7 +142,7 @@ class Segment:
         fields = self["records"][document].tolist()
         if fields[0] < 0:
             return None
-        return Record.of(self.ids[document], self[file_name(fields[0])], fields, self["means"].shape[1])
+        return Record.of(self.ids[document], self.arrays, fields, self.arrays["means"].shape[1])
 
     def encoding(self, document: int) -> Encoding | None:
         """The encoding of a document, if it has a record."""
