@@ -47,12 +47,10 @@ class TermRarity:
         It is 0 for a title that several documents have, and for one that is an ordinary word of a letter: "Received".
         """
         terms = mentions.terms.ravel()
-        # the last is a term that nothing has
-        *words, most = self.words.idf(np.append(terms, np.uint64(NO_TERM)))
-        power = phrase_power(self.familiarity)
-        idf = np.minimum(words, self.phrases.idf(terms) ** (1 / power))
+        words = self.words.idf(np.append(terms, np.uint64(NO_TERM)))  # the last is a term that nothing has
+        idf = np.minimum(words[:-1], self.phrases.idf(terms) ** (1 / phrase_power(self.familiarity)))
         rarest = idf.reshape(-1, TITLE_TERMS).max(axis=1)
-        rarity = np.clip(rarest / most, 0, 1)
+        rarity = np.clip(rarest / words[-1], 0, 1)
         several = mentions.documents > 1  # a title that several documents have says what kind they are of: "Report"
         return np.where(several | (rarity < ORDINARY_TITLE), 0.0, rarity)
 
