@@ -22,9 +22,17 @@ def content_words(text: str) -> list[str]:
     >>> content_words("Section 302 of the Penal Code")
     ['section', '302', 'of', 'the', 'penal', 'code']
     """
-    words = words_of(text)
-    blanked = _blank(text, words)
-    return words if blanked is text or blanked == text else words_of(blanked)
+    return words_of_each([text])[0]
+
+
+def words_of_each(texts: Sequence[str], with_form: bool = False) -> list[list[str]]:
+    """The words of texts, those of content, or all `with_form`."""
+    words = [words_of(text) for text in texts]
+    if with_form:
+        return words
+    blanked = [_blank(text, found) for text, found in zip(texts, words, strict=True)]
+    columns = zip(texts, blanked, words, strict=True)
+    return [found if left == text else words_of(left) for text, left, found in columns]
 
 
 def title_words(title: str) -> list[str]:

@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.documents.language import words_of
 from longmatch.lexical.background import shipped_background
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import RatedTerms, group_grid, link_pair, sentence_cosines
@@ -48,7 +47,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
         """Hash the terms of each document."""
         encodings = []
         for document in documents:
-            terms = terms_of(document, split=words_of)
+            terms = terms_of(document, with_form=True)
             encodings.append(LexicalEncoding(Sentences.of_document(document), terms.of(self.kind)))
             if progress:
                 progress(1)
@@ -72,7 +71,7 @@ class LexicalMatcher(Encoder[LexicalEncoding, LexicalCollection]):
     def explain(self, a: LexicalEncoding, b: LexicalEncoding, collection: LexicalCollection | None = None) -> Match:
         """Sections and sentences by the terms they share; without a collection, by their rarity in background text."""
         frequencies = collection.frequencies if collection else shipped_background().frequencies(self.kind)
-        words = terms_of(a.sentences.document, split=words_of).words
+        words = terms_of(a.sentences.document, with_form=True).words
         shared = link_pair(RatedTerms.of(a.stream, frequencies), b.stream)
         x, y = a.stream.counts, b.stream.counts
         length = float(x.counts.sum() + y.counts.sum()) / 2

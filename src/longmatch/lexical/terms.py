@@ -3,7 +3,7 @@
 Hashing makes terms of different collections, and of a document alone, comparable without a shared vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from longmatch.documents.document import Document
-from longmatch.lexical.form import content_words, title_words
+from longmatch.lexical.form import title_words, words_of_each
 from longmatch.ragged import offsets_of, ranges
 
 Hashes = npt.NDArray[np.uint64]
@@ -23,7 +23,6 @@ N = TypeVar("N", bound=np.generic)
 Flags = npt.NDArray[np.bool_]
 
 Kind = Literal["words", "phrases"]
-Split = Callable[[str], list[str]]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PHRASE_LENGTHS = (2, 3)
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
@@ -151,17 +150,13 @@ class Terms:
         return Terms(self.words.part(sentences))
 
 
-def terms_of(document: Document, spans: Iterable[tuple[int, int]] | None = None, split: Split = content_words) -> Terms:
-    """The terms of each sentence of the running text (or of the spans given).
-
-    `split` gives the words of a sentence: those of content, or all of them (`words_of`).
-    """
+def terms_of(document: Document, spans: Iterable[tuple[int, int]] | None = None, with_form: bool = False) -> Terms:
+    """The terms of each sentence of the running text (or of the spans given): of content words, or all `with_form`."""
     text = document.readable
     pieces = spans if spans is not None else ((s.start, s.end) for s in document.sentences)
-    lists = [list(map(hash_word, split(text[start:end]))) for start, end in pieces]
-    offsets = np.concatenate([[0], np.cumsum([len(words) for words in lists], dtype=np.int64)])
-    ids = np.fromiter(chain.from_iterable(lists), np.uint64, int(offsets[-1]))
-    return Terms(Stream(ids, offsets.astype(np.int64)))
+    words = words_of_each([text[start:end] for start, end in pieces], with_form)
+    offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
+    return Terms(Stream(np.fromiter(map(hash_word, chain.from_iterable(words)), np.uint64, int(offsets[-1])), offsets))
 
 
 def phrases_of(words: Stream) -> Stream:

@@ -17,7 +17,6 @@ from random import Random
 
 import numpy as np
 
-from longmatch.documents.language import words_of
 from longmatch.errors import ReadError
 from longmatch.lab.datasets.collection import PAIR_COLUMNS, DataFolder
 from longmatch.lab.datasets.records import Pair
@@ -57,7 +56,7 @@ def near_pairs(folder: DataFolder, rule: SplitRule, depth: int = BEST, seed: int
     for a, b in [*labelled, *((j.query, j.document) for j in folder.judgements() if j.grade)]:
         related.setdefault(a, set()).add(b)
         related.setdefault(b, set()).add(a)
-    counts = {document.id: terms_of(document, split=words_of).words.counts for document in folder.documents()}
+    counts = {document.id: terms_of(document, with_form=True).words.counts for document in folder.documents()}
     ids = np.array(sorted(counts))
     of_ids = [counts[id] for id in ids.tolist()]
     frequencies, mean_length = Frequencies.of(of_ids), float(np.mean([each.counts.sum() for each in of_ids]))

@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from longmatch.documents.document import Document
-from longmatch.documents.language import words_of
 from longmatch.lab.baselines.topics.proportions import (
     Floats,
     TopicMatcher,
@@ -121,7 +120,7 @@ class LdaMatcher(TopicMatcher[LexicalEncoding, Lda]):
         """Count the words of each document."""
         encodings = []
         for document in documents:
-            encodings.append(LexicalEncoding(Sentences.of_document(document), terms_of(document, split=words_of).words))
+            encodings.append(LexicalEncoding(Sentences.of_document(document), terms_of(document, with_form=True).words))
             if progress:
                 progress(1)
         return encodings

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import torch
 
 from longmatch.documents.document import Document
-from longmatch.documents.language import words_of
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.encoders.ragged import as_array
@@ -41,7 +40,7 @@ class WordLayer(DocumentLayer):
 
     def make_one(self, document: Document, below: Arrays) -> Arrays:
         """Hash the words of a document."""
-        stream = terms_of(document, split=words_of).words
+        stream = terms_of(document, with_form=True).words
         if len(stream.offsets) < 2:
             raise Unhandled(NO_SENTENCE)
         return {"words": stream.ids, "bounds": stream.offsets}
