@@ -66,13 +66,7 @@ SIDES = (
         in_likeness=True,
         linear=True,
     ),
-    Side(
-        "topic",
-        "topic",
-        floor=0.05,
-        similarity=Comparison.topic_cosines,
-        needs_language=True,
-    ),
+    Side("topic", "topic", floor=0.05, similarity=Comparison.topic_cosines, needs_language=True),
     Side(
         "title",
         "words of the second title",
@@ -93,13 +87,7 @@ SIDES = (
         needs_titles=True,
         full_for_copies=False,
     ),
-    Side(
-        "named",
-        "shared references",
-        floor=0.03,
-        similarity=Comparison.coupling,
-        full_for_copies=False,
-    ),
+    Side("named", "shared references", floor=0.03, similarity=Comparison.coupling, full_for_copies=False),
     Side(
         "cites_title",
         "sentences close to the second title",
@@ -114,12 +102,7 @@ SIDES = (
 """The sides that can be weighed, in the order in which they are stored."""
 
 LENGTH = Side(
-    "length",
-    "length",
-    floor=0.01,
-    similarity=Comparison.length_correction,
-    in_one_language=True,
-    directed=True,
+    "length", "length", floor=0.01, similarity=Comparison.length_correction, in_one_language=True, directed=True
 )
 """Not a similarity but a correction of words and phrases, where the language is unknown and the query short."""
 

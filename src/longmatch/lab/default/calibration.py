@@ -69,12 +69,7 @@ def fit_prior(sets: Sequence[PairSides]) -> Prior:
 
     of_a_kind = [sides for sides, yes in zip(known, is_known, strict=True) if yes]
     prose = [sides for sides, yes in zip(known, is_known, strict=True) if not yes]
-    return Prior(
-        levels(of_a_kind or known),
-        levels(prose or known),
-        levels(lacking or without),
-        slopes,
-    )
+    return Prior(levels(of_a_kind or known), levels(prose or known), levels(lacking or without), slopes)
 
 
 def _slopes(sets: Sequence[PairSides], side: str) -> tuple[float, float]:
