@@ -9,9 +9,9 @@ import pytest
 
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.evaluate import evaluate
-from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.evaluation.scoring.pairs import scorer_of
 from longmatch.lab.evaluation.scoring.scorer import InMemoryScorer
-from longmatch.lab.evaluation.scoring.vector import VectorScorer
+from longmatch.lab.evaluation.scoring.sentences import VectorScorer
 from longmatch.lab.store.store import LayerStore
 from longmatch.models.loading import load
 

@@ -19,7 +19,7 @@ from longmatch.documents.document import Document, Paragraph, Section, Sentence
 from longmatch.errors import LongmatchWarning
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.evaluation.scoring.pairs import scorer_of
 from longmatch.lab.store.digests import code_digest
 from longmatch.matching.match import Match, Passage
 from longmatch.matching.matcher import Matcher, PairMatcher, Progress

@@ -20,8 +20,7 @@ from longmatch.lab.evaluation.measures import PairPredictions, QueryResult
 from longmatch.lab.evaluation.model_spec import ModelSpec
 from longmatch.lab.evaluation.protocols import ActiveProtocols, EvaluationTask, score_task
 from longmatch.lab.evaluation.provenance import provenance
-from longmatch.lab.evaluation.scoring.choose import scorer_of
-from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
+from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking, scorer_of
 from longmatch.lab.evaluation.scoring.scorer import Scorer
 from longmatch.lab.store.digests import code_digest
 from longmatch.lab.store.store import LayerStore

@@ -4,8 +4,8 @@ import numpy as np
 
 from longmatch.lab.baselines.topics.lda import LdaMatcher
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.scoring.choose import scorer_of
 from longmatch.lab.evaluation.scoring.lexical import LdaScorer
+from longmatch.lab.evaluation.scoring.pairs import scorer_of
 from longmatch.lab.evaluation.scoring.scorer import InMemoryScorer
 from longmatch.lab.store.store import LayerStore
 from longmatch.models.loading import load

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from longmatch.documents.language import words_of
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.evaluation.scoring.pairs import scorer_of
 from longmatch.lab.store.store import LayerStore
 from longmatch.models.loading import load
 

@@ -9,7 +9,7 @@ import pytest
 
 from longmatch.documents.document import Document
 from longmatch.lab.evaluation.evaluate import evaluate
-from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.evaluation.scoring.pairs import scorer_of
 from longmatch.lexical.matcher import tfidf_matcher
 from longmatch.matching.matcher import scores_with
 from longmatch.models.llm.matcher import LlmMatcher

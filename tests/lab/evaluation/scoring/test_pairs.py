@@ -17,8 +17,7 @@ from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.evaluate import Evaluation, evaluate
 from longmatch.lab.evaluation.fidelity import fidelity
 from longmatch.lab.evaluation.protocols import EvaluationTask, score_task
-from longmatch.lab.evaluation.scoring.choose import scorer_of
-from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking
+from longmatch.lab.evaluation.scoring.pairs import PairScorer, Reranking, scorer_of
 from longmatch.lab.papers.sst.matcher import SstMatcher, SstModel
 from longmatch.lab.store.store import LayerStore
 from longmatch.models.loading import load

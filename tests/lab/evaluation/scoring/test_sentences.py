@@ -11,7 +11,7 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring import slices
-from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.evaluation.scoring.pairs import scorer_of
 from longmatch.lab.evaluation.scoring.sentences import RprsScorer, SlicePart, combine
 from longmatch.lab.store import store
 from longmatch.lab.store.store import LayerStore

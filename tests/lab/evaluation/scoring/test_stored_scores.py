@@ -10,7 +10,7 @@ from longmatch.default.matcher import HybridMatcher
 from longmatch.encoders.backbone import Backbone
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.scoring import slices
-from longmatch.lab.evaluation.scoring.choose import scorer_of
+from longmatch.lab.evaluation.scoring.pairs import scorer_of
 from longmatch.lab.evaluation.scoring.scorer import InMemoryScorer
 from longmatch.lab.store import store
 from longmatch.lab.store.files import LayerWriter

@@ -11,8 +11,8 @@ import longmatch
 from longmatch.documents import Draft
 from longmatch.errors import LongmatchError, LongmatchWarning
 from longmatch.lab import explanation
-from longmatch.lab.evaluation.scoring.choose import scorer_of
-from longmatch.lab.evaluation.scoring.vector import VectorScorer
+from longmatch.lab.evaluation.scoring.pairs import scorer_of
+from longmatch.lab.evaluation.scoring.sentences import VectorScorer
 from longmatch.lab.papers.smith.matcher import SmithMatcher, contributions
 from tests.lab.papers.smith.tiny_smith import tiny_matcher
 

@@ -1,4 +1,6 @@
-"""Models that read both documents together: they rerank the results of a first stage, and score pairs."""
+"""Models that read both documents together: they rerank the results of a first stage, and score pairs; and which scorer
+a matcher has.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,20 +11,24 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from longmatch.addresses import resolve
 from longmatch.documents.document import Document
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.vectors import network_facts
+from longmatch.lab.evaluation.encodings.layers import VectorEncoder, network_facts
 from longmatch.lab.evaluation.measures import Floats, Ints
 from longmatch.lab.evaluation.provenance import code_of
 from longmatch.lab.evaluation.scoring.default import CorpusScorer
 from longmatch.lab.evaluation.scoring.lexical import LexicalScorer
-from longmatch.lab.evaluation.scoring.scorer import Scorer
+from longmatch.lab.evaluation.scoring.scorer import InMemoryScorer, Scorer
+from longmatch.lab.evaluation.scoring.sentences import VectorScorer
 from longmatch.lab.matchers import TokenPairMatcher
 from longmatch.lab.store.files import StoredLayer
 from longmatch.lab.store.tokens import TokenLayer, restore_tokens
 from longmatch.lexical.matcher import bm25_matcher
-from longmatch.matching.matcher import DEPTH, PairMatcher, average_ranks
+from longmatch.matching.matcher import DEPTH, Matcher, PairMatcher, average_ranks
 from longmatch.models.loading import load
+from longmatch.models.registry import declaration_of
+from longmatch.models.sdr.matcher import SdrMatcher
 from longmatch.units import Tokens
 
 FirstStage = Literal["bm25", "default"]
@@ -156,3 +162,19 @@ class PairScorer(Scorer):
             self._documents = {self._corpus.number[id]: document for id, document in documents.items()}
         if isinstance(matcher, TokenPairMatcher):
             self._tokens = {n: restore_tokens(self._stored.document(n), d) for n, d in sorted(self._documents.items())}
+
+
+def scorer_of(matcher: Matcher, reranking: Reranking | None = None) -> Scorer:
+    """The scorer that a matcher's declaration names; else one over stored vectors where it has any, or in memory.
+
+    A model that reads both documents together reranks the best of a first stage.
+    """
+    if isinstance(matcher, PairMatcher):
+        return PairScorer(matcher, reranking)
+    if isinstance(matcher, VectorEncoder):
+        return VectorScorer(matcher)
+    declared = declaration_of(matcher)
+    if declared is None or not declared.scorer or (isinstance(matcher, SdrMatcher) and matcher.symmetric):
+        return InMemoryScorer(matcher)
+    scorer: type[Scorer] = resolve(declared.scorer)
+    return scorer(matcher)

@@ -1,7 +1,8 @@
-"""Models over sentence vectors, slice by slice: SDR's rules, the mean, RPRS, from one encoding of the corpus."""
+"""Models over stored vectors: of sentences, slice by slice (SDR's rules, the mean, RPRS), and of whole documents."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import cast
 
 import numpy as np
 import torch
@@ -20,8 +21,10 @@ from longmatch.lab.baselines.rprs.matcher import (
 from longmatch.lab.encoders.ragged import segment_max
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
+    DocumentVectorLayer,
     OpeningVectorLayer,
     SentenceVectorLayer,
+    VectorEncoder,
     restore_sentences,
     scoring_device,
 )
@@ -29,6 +32,7 @@ from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
 from longmatch.lab.evaluation.scoring.slices import LoadedSlices, Slice, slices_of
 from longmatch.lab.store.files import StoredLayer
+from longmatch.matching.matcher import Matcher
 from longmatch.models.sdr.matcher import SdrMatcher
 from longmatch.models.sdr.score import Paragraphs, paragraph_scores, weighted_means
 
@@ -201,3 +205,40 @@ class RprsScorer(Scorer):
             for query, near, parts in zip(queries, nearby, hits, strict=True):
                 parts.append(find_hits(query, pool, near))
         return [proportional_scores(Hits.join(parts), self.matcher.rule).double().cpu().numpy() for parts in hits]
+
+
+@dataclass(frozen=True)
+class VectorOnly:
+    """Placeholder for an encoding of which only the vector is needed."""
+
+    vector: Tensor
+
+
+class VectorScorer(Scorer):
+    """A vector encoder over a corpus."""
+
+    _vectors: Tensor  # of the documents that could be handled
+
+    def __init__(self, matcher: VectorEncoder) -> None:
+        super().__init__(cast(Matcher, matcher))
+        self.encoder, self.layers = matcher, (DocumentVectorLayer(matcher),)
+        self.facts = {"matcher": type(matcher).__name__}  # everything else is in the vectors
+
+    def open(self, stored: Sequence[StoredLayer], corpus: Corpus) -> None:
+        """Read the vectors; a document whose vector is not finite counts as unhandled."""
+        vectors = torch.from_numpy(stored[0].array("vector"))
+        handled = np.array([n for n in range(len(corpus)) if n not in stored[0].unhandled], dtype=np.int64)
+        finite = vectors.isfinite().all(1).numpy()
+        self.unhandled = stored[0].unhandled | {int(n): "its vector is not finite" for n in handled[~finite]}
+        self._count, self._handled, self._vectors = len(corpus), handled[finite], vectors[torch.from_numpy(finite)]
+        self._place = {int(number): place for place, number in enumerate(self._handled)}
+
+    def score_block(self, numbers: Sequence[int]) -> list[Floats]:
+        """One product per query."""
+        block = []
+        for number in numbers:
+            scores = np.full(self._count, -np.inf)
+            query = VectorOnly(self._vectors[self._place[number]])
+            scores[self._handled] = self.encoder.score(query, self._vectors)
+            block.append(scores)
+        return block
