@@ -8,7 +8,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import ComparedOneByOne
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
-from longmatch.default.sides import BY_NAME, LABELS, NAMES, SIDES, Side
+from longmatch.default.sides import BY_NAME, NAMES, SIDES, Side, labels
 from longmatch.default.statistics import shipped_statistics
 from longmatch.render.wording import shares
 
@@ -37,7 +37,7 @@ def test_floors_of_the_shipped_scales_are_those_of_the_sides() -> None:
 
 
 def test_no_side_is_shown_to_people_by_its_internal_name() -> None:
-    shown = [label for label, _ in shares(dict.fromkeys(NAMES, 1.0), LABELS)]
+    shown = [label for label, _ in shares(dict.fromkeys(NAMES, 1.0), labels())]
     assert len(set(shown)) == len(SIDES)
     assert not [label for label in shown if "_" in label or label in {"named", "told", "titled"}]
 

@@ -153,8 +153,16 @@ class Candidates(ABC):
     lengths: Ints  # running words
     languages: npt.NDArray[np.str_]  # two-letter codes
     titles: Hashes  # the terms of a text that mentions each document: (candidates, TITLE_TERMS)
-    vectors: Array  # mean sentence vectors, of length 1: (candidates, width)
-    title_vectors: Array  # what the backbone makes of the titles, zeros for no title: (candidates, width)
+
+    @property
+    @abstractmethod
+    def vectors(self) -> Array:
+        """The documents' mean sentence vectors, of length 1: (candidates, width)."""
+
+    @property
+    @abstractmethod
+    def title_vectors(self) -> Array:
+        """What the backbone makes of the titles, zeros for no title: (candidates, width)."""
 
     @abstractmethod
     def find(self, column: TermColumn, terms: Hashes) -> Postings:

@@ -24,7 +24,7 @@ from longmatch.default.evidence import (
     shared_mentions,
 )
 from longmatch.default.rarity import Language, Rarity, no_verdict
-from longmatch.default.sides import LABELS, similarities
+from longmatch.default.sides import labels, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import Shared, group_cosines, link_sentences
@@ -103,7 +103,7 @@ class Explanation:
             probability=None if why_not else self.probability,
             why_not=why_not or "model",
             parts=self.parts,
-            labels=LABELS,
+            labels=labels(),
             terms=self.terms(),
             names=shared_mentions(self.a, self.b, self.rarity) if "named" in self.similarities else (),
             grids=self.grid,
@@ -233,7 +233,7 @@ def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Ma
         ),
         model=model,
         parts={"meaning": 1.0},
-        labels=LABELS,
+        labels=labels(),
         grids=lambda chosen: likeness_grid(encoding, encoding, chosen, rarity),
     )
 

@@ -108,7 +108,6 @@ LENGTH = Side(
 
 NAMES = tuple(side.name for side in SIDES)
 BY_NAME = {side.name: side for side in (*SIDES, LENGTH)}
-LABELS = {name: side.label for name, side in BY_NAME.items()}
 
 
 def named(choose: Callable[[Side], bool]) -> frozenset[str]:
@@ -118,6 +117,11 @@ def named(choose: Callable[[Side], bool]) -> frozenset[str]:
     ['meaning', 'words']
     """
     return frozenset(side.name for side in SIDES if choose(side))
+
+
+def labels() -> dict[str, str]:
+    """The sides as people call them, by name."""
+    return {name: side.label for name, side in BY_NAME.items()}
 
 
 def similarities(comparison: Comparison, names: Iterable[str]) -> dict[str, Floats]:

@@ -66,11 +66,7 @@ def find_candidates(query: Query, index: Index, scope: Scope, count: int, neares
     rankings = [term_scores(kind, query, index) for kind in KINDS]
     if nearest is None:
         rankings.append(np.concatenate([np.zeros(0), *(s["means"] @ query.vector for s in index.segments if len(s))]))
-    places = []
-    for ranking in rankings:
-        scores = ranking[scope.rows]
-        found = np.flatnonzero(scores > 0)  # those of 0 have nothing in common with the query
-        places.append(found[highest(scores[found], count, lambda place, found=found: scope.name(found[place]))])
+    places = [_best(ranking[scope.rows], count, scope) for ranking in rankings]
     ids = scope.names(np.unique(np.concatenate(places)))
     if nearest is not None:
         ids += [id for id in nearest(query.vector, count + 1) if scope.covers(id, index)]
@@ -80,6 +76,12 @@ def find_candidates(query: Query, index: Index, scope: Scope, count: int, neares
 def term_scores(kind: Kind, query: Query, index: Index) -> Floats:
     """The cosine with every document of the index, removed ones too, from their heaviest words or phrases."""
     return np.concatenate([np.zeros(0), *(segment.scores(kind, query.terms[kind]) for segment in index.segments)])
+
+
+def _best(scores: Floats, count: int, scope: Scope) -> Ints:
+    """The positions of the highest scores; those of 0 have nothing in common with the query."""
+    found = np.flatnonzero(scores > 0)
+    return found[highest(scores[found], count, lambda place: scope.name(found[place]))]
 
 
 def highest(scores: npt.NDArray[np.floating], count: int, name: Callable[[int], str]) -> Ints:

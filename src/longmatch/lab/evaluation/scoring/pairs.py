@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
 from longmatch.addresses import resolve
+from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import VectorEncoder, network_facts
@@ -67,7 +68,9 @@ class PairScorer(Scorer):
         super().__init__(matcher)
         self.reranking = reranking or Reranking()
         first = self.reranking.first
-        self._first = LexicalScorer(bm25_matcher()) if first == "bm25" else CorpusScorer(load(first))
+        self._first = (
+            LexicalScorer(bm25_matcher()) if first == "bm25" else CorpusScorer(cast(HybridMatcher, load(first)))
+        )
         self._needs_first = self.reranking.depth > 0 or not isinstance(matcher, TokenPairMatcher)
         self._documents: dict[int, Document] = {}
         self._tokens: dict[int, Tokens] = {}
