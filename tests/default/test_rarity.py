@@ -12,9 +12,8 @@ from longmatch.default.rarity import RunningWords, known_of, running_rarity
 from longmatch.default.statistics import Statistics
 from longmatch.default.term_rarity import BACKGROUND_DOCUMENTS, blend
 from longmatch.documents import read_text_string
-from longmatch.lexical.background import TermBackground
 from longmatch.lexical.terms import Counts, hash_word
-from longmatch.lexical.weights import Frequencies
+from longmatch.lexical.weights import Frequencies, TermBackground
 from tests.library.tiny import made_up_text, tiny_matcher
 
 UNHEARD = np.array([hash_word("qwzxv")], dtype=np.uint64)

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from longmatch.default.statistics import shipped_statistics
 from longmatch.documents import read_text_string
 from longmatch.lexical import key_terms as module
-from longmatch.lexical.background import TermBackground
 from longmatch.lexical.key_terms import is_everyday, key_terms, written
 from longmatch.lexical.links import Shared
 from longmatch.lexical.matcher import phrase_matcher
 from longmatch.lexical.terms import hash_word, terms_of
-from longmatch.lexical.weights import Frequencies
+from longmatch.lexical.weights import Frequencies, TermBackground
 from longmatch.matching.sentences import Sentences
 
 NOTHING = Frequencies.of([])

@@ -3,13 +3,14 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from longmatch.documents import Draft, read_text_string
 from longmatch.documents.markdown import draft_markdown
 from longmatch.lexical.key_terms import spell
-from longmatch.lexical.terms import Counts, Stream, hash_word, phrases_of, terms_of
+from longmatch.lexical.terms import Counts, Stream, TermTable, hash_word, phrases_of, terms_of
 
 SENTENCES = st.lists(st.lists(st.integers(0, 9), max_size=7), min_size=1, max_size=8)
 BITS = (1 << 64) - 1
@@ -105,3 +106,23 @@ def test_chinese_phrases_are_spelled_without_spaces():
     assert sorted(spell(terms.phrases.ids, ["银行倒闭。"]).values()) == sorted(
         ["银行", "行倒", "倒闭", "银行倒", "行倒闭"]
     )
+
+
+def by_dictionary(ids, terms):
+    positions = {id: position for position, id in enumerate(ids.tolist())}
+    return [(place, positions[term]) for place, term in enumerate(terms.tolist()) if term in positions]
+
+
+@pytest.mark.parametrize(("count", "shift"), [(0, 0), (1, 0), (300, 0), (40_000, 0), (300, 40)])
+def test_all_terms_of_the_table_are_found_and_no_others(count: int, shift: int) -> None:
+    """Shifted hashes end in zeros, so that all want the same slot."""
+    random = np.random.default_rng(count)
+    numbers = random.choice(1 << 20, 2 * count + 10, replace=False).astype(np.uint64) << np.uint64(shift)
+    ids, terms = np.unique(numbers[:count]), random.choice(numbers, 5_000)
+    where, position = TermTable.of(ids).find(terms)
+    assert sorted(zip(where.tolist(), position.tolist(), strict=True)) == by_dictionary(ids, terms)
+
+
+def test_no_terms_are_found_among_none() -> None:
+    where, position = TermTable.of(np.array([3, 8], np.uint64)).find(np.empty(0, np.uint64))
+    assert len(where) == len(position) == 0

@@ -15,10 +15,9 @@ from longmatch.default.encoding import Encoding
 from longmatch.default.statistics import Statistics
 from longmatch.default.term_rarity import BACKGROUND_DOCUMENTS, FAMILIARITY, TermRarity, blend
 from longmatch.default.unrelated import ONE_TEXT, Known, Similarities, Unrelated, usual_length
-from longmatch.lexical.background import TermBackground
 from longmatch.lexical.mentions import Titles, stack_titles
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind
-from longmatch.lexical.weights import Frequencies, TermFrequencies
+from longmatch.lexical.weights import Frequencies, TermBackground, TermFrequencies
 from longmatch.matching.wording import NoVerdict
 from longmatch.ragged import Floats
 

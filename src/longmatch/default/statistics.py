@@ -19,7 +19,7 @@ from longmatch.cache import cache_folder, replace_file
 from longmatch.default.calibration import Calibration, Probability
 from longmatch.default.unrelated import Kinds, Prior
 from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, is_default
-from longmatch.lexical.background import TermBackground, shipped_background
+from longmatch.lexical.weights import TermBackground, shipped_background
 from longmatch.matching.levels import Background
 from longmatch.ragged import unit_rows
 

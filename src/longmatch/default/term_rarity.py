@@ -5,11 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from longmatch.lexical.background import TermBackground
 from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles
-from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import Hashes, Ints, Kind
-from longmatch.lexical.weights import Blend, TermFrequencies
+from longmatch.lexical.terms import Hashes, Ints, Kind, TermTable
+from longmatch.lexical.weights import Blend, TermBackground, TermFrequencies
 from longmatch.ragged import Floats
 
 BACKGROUND_DOCUMENTS = 200.0  # of the collection that the background text counts for as a prior

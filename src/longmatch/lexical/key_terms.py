@@ -11,7 +11,6 @@ from functools import cache, lru_cache
 import numpy as np
 
 from longmatch.documents.language import COMMON_WORDS, words_of
-from longmatch.lexical.background import TermBackground
 from longmatch.lexical.form import content_words, without_form
 from longmatch.lexical.links import Shared
 from longmatch.lexical.terms import (
@@ -26,6 +25,7 @@ from longmatch.lexical.terms import (
     phrases_of,
     run_starts,
 )
+from longmatch.lexical.weights import TermBackground
 from longmatch.matching.match import Term
 from longmatch.matching.sentences import Sentences
 

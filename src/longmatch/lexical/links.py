@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import Counts, Hashes, Ints, Places, Stream, lookup
+from longmatch.lexical.terms import Counts, Hashes, Ints, Places, Stream, TermTable, lookup
 from longmatch.lexical.weights import Idf, TermMatrix, log_tf, tfidf
 from longmatch.matching.match import Grid, Level
 from longmatch.matching.sentences import Groups, Sentences

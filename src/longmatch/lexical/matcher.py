@@ -7,11 +7,10 @@ from typing import Literal
 import numpy as np
 
 from longmatch.documents.document import Document
-from longmatch.lexical.background import shipped_background
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import RatedTerms, group_grid, link_pair, sentence_cosines
 from longmatch.lexical.terms import Counts, Kind, Stream, terms_of
-from longmatch.lexical.weights import Frequencies, TermMatrix, Weighted, bm25, bm25_query, tfidf
+from longmatch.lexical.weights import Frequencies, TermMatrix, Weighted, bm25, bm25_query, shipped_background, tfidf
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import Encoder, Progress, Scores

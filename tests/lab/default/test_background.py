@@ -32,9 +32,8 @@ from longmatch.lab.default.background import (
     write_background,
 )
 from longmatch.lab.default.pipeline import matcher_of
-from longmatch.lexical.background import read_term_background
 from longmatch.lexical.terms import hash_word, terms_of
-from longmatch.lexical.weights import Frequencies
+from longmatch.lexical.weights import Frequencies, read_term_background
 from tests.default.test_unrelated import WORDS, drawn, usual
 
 LEGAL, NEWS = "legal", "news"

@@ -22,9 +22,8 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lexical.background import FREQUENCIES, TermBackground
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, terms_of
-from longmatch.lexical.weights import Frequencies
+from longmatch.lexical.weights import FREQUENCIES, Frequencies, TermBackground
 from longmatch.matching.levels import Background
 from longmatch.ragged import unit_rows
 

@@ -34,7 +34,7 @@ from longmatch.lab.default.weights import WEIGHED, fit_weights, ndcg, write_weig
 from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.significance import compare_queries
 from longmatch.lab.training.settings import fill
-from longmatch.lexical.background import FILE, FREQUENCIES
+from longmatch.lexical.weights import FILE, FREQUENCIES
 from longmatch.parallel import half_the_cores, use_processes
 
 REPORT = "report.txt"

@@ -21,10 +21,9 @@ from longmatch.default.rarity import Rarity, RunningWords
 from longmatch.default.statistics import Statistics
 from longmatch.default.term_rarity import blend
 from longmatch.default.unrelated import Known, Unrelated
-from longmatch.lexical.background import TermBackground
 from longmatch.lexical.mentions import TITLE_TERMS, stack_titles, title_terms
 from longmatch.lexical.terms import KINDS, Kind, words_in
-from longmatch.lexical.weights import Frequencies
+from longmatch.lexical.weights import Frequencies, TermBackground
 from longmatch.library.checksums import CheckedFiles, from_checked_json, to_checked_json
 from longmatch.library.index.merge import merge_segments
 from longmatch.library.index.records import NO_RECORD, write_records

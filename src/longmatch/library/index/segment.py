@@ -15,8 +15,7 @@ import numpy.typing as npt
 from longmatch.default.comparison import CountedTerms
 from longmatch.default.encoding import Encoding
 from longmatch.lexical.mentions import TITLE_TERMS
-from longmatch.lexical.table import TermTable
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, lookup
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, TermTable, lookup
 from longmatch.lexical.weights import Frequencies, Postings, QueryTerms, log_tf
 from longmatch.library.checksums import checksum, from_checked_json, to_checked_json
 from longmatch.library.index.records import FIELDS, Record, link, record_files

@@ -13,9 +13,9 @@ import numpy as np
 
 from longmatch.documents.document import Document, Span
 from longmatch.errors import LongmatchError
-from longmatch.lexical.background import shipped_background
 from longmatch.lexical.links import RatedTerms, link_pair
 from longmatch.lexical.matcher import LexicalEncoding, tfidf_matcher
+from longmatch.lexical.weights import shipped_background
 from longmatch.matching.align import Evidence, Ints, merge
 from longmatch.matching.hits import Hit, Hits
 from longmatch.matching.match import Coverage, Match
