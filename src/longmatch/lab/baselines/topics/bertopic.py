@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from longmatch.documents.document import Document
-from longmatch.documents.language import words_of
 from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.lab.baselines.topics.proportions import (
     Floats,
@@ -130,7 +129,7 @@ class BertopicMatcher(TopicMatcher[TopicEncoding, ClusterTopics]):
         encodings = []
         for sentences, vectors in sentence_vectors(documents, self.backbone, progress):
             spans = zip(sentences.starts.tolist(), sentences.ends.tolist(), strict=True)
-            words = terms_of(sentences.document, spans, words_of).words
+            words = terms_of(sentences.document, spans, with_form=True).words
             encodings.append(TopicEncoding(sentences, words, whole_paragraphs(sentences, vectors)[1]))
         return encodings
 
