@@ -140,10 +140,12 @@ def matcher_of(folder: Path, without: str | None = None) -> HybridMatcher:
     if kinds := read_kinds(folder, without):
         terms, sentences = combine(kinds)
         statistics = replace(statistics, terms=terms, sentences=sentences, kinds=styles_of(kinds))
-    readers = {CALIBRATION: Calibration.read, PROBABILITY: Probability.read, UNRELATED: Prior.read}
-    names = {CALIBRATION: "calibration", PROBABILITY: "probability", UNRELATED: "prior"}
-    found = {names[file]: read(folder / file) for file, read in readers.items() if (folder / file).is_file()}
-    statistics = replace(statistics, **found)
+    if (folder / CALIBRATION).is_file():
+        statistics = replace(statistics, calibration=Calibration.read(folder / CALIBRATION))
+    if (folder / PROBABILITY).is_file():
+        statistics = replace(statistics, probability=Probability.read(folder / PROBABILITY))
+    if (folder / UNRELATED).is_file():
+        statistics = replace(statistics, prior=Prior.read(folder / UNRELATED))
     return HybridMatcher(Backbone.load(), statistics)
 
 
