@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longmatch.documents import Draft
-from longmatch.units import Pieces, block_ranges, blocks, chunks, sentences, tokenize
+from longmatch.units import Pieces, Tokens, block_ranges, chunks, sentences, tokenize
+from longmatch.units.pieces import pieces_from
 from tests.effort import tried
 from tests.lab.store.essays import token_collection
 from tests.units.random_documents import DOCUMENTS
@@ -18,6 +19,12 @@ LIMITS = st.integers(1, 8) | st.sampled_from([16, 32, 254])
 random_documents = settings(
     max_examples=tried(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+
+
+def blocks(tokens: Tokens, limit: int, *, cut_long: bool = False) -> Pieces:
+    return pieces_from(tokens, *block_ranges(tokens, limit, cut_long=cut_long))
+
+
 every_cut = pytest.mark.parametrize("cut", [chunks, blocks, sentences])
 
 
@@ -56,8 +63,8 @@ def test_no_piece_is_longer_than_its_limit_and_no_token_is_lost(tokenizer, cut, 
 @random_documents
 def test_spans_give_back_the_text_without_white_space_around_it(tokenizer, cut, document, limit):
     pieces = cut(tokenize(document, tokenizer), limit)
-    for i, span in enumerate(pieces):
-        assert pieces.text(i) == document.text[span.start : span.end] == pieces.text(i).strip()
+    for text in texts(pieces):
+        assert text == text.strip()
 
 
 @given(document=DOCUMENTS, limit=LIMITS)
@@ -146,7 +153,7 @@ def document_of(*sections: str):
 
 
 def texts(pieces: Pieces) -> list[str]:
-    return [pieces.text(i) for i in range(len(pieces))]
+    return [piece.of(pieces.document.text) for piece in pieces]
 
 
 def test_greedy_filling_worked_by_hand(wordpiece):

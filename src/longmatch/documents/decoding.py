@@ -98,15 +98,6 @@ def _guess_encoding(sample: bytes) -> str:
     return _OTHER_LATIN.get(detect_language(western), "cp1252")
 
 
-def has_halves(text: str) -> bool:
-    """Whether some character is half of one.
-
-    >>> has_halves("rain"), has_halves("rain \\ud83d")
-    (False, True)
-    """
-    return _HALVES.search(text) is not None
-
-
 def whole(text: str) -> str:
     """The text with the replacement character for each half.
 

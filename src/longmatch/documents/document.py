@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from html import escape
 from typing import Any, Literal, overload
 
 Kind = Literal["text", "caption", "footnote", "table", "reference", "code"]
 
 RUNNING_KINDS: frozenset[str] = frozenset({"text", "caption", "footnote", "code"})
 """Kinds of paragraphs that models read. Tables and reference lists are kept and displayed, but not scored."""
+_MOST_HEADINGS = 12  # that a notebook shows
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
@@ -118,7 +120,13 @@ class Document:
         return f"<Document {brief(self.id)!r}: {brief(self.title, 80)!r}, {sizes}, {brief(self.language, 10)}>"
 
     def _repr_html_(self) -> str:
-        return outline_html(self)
+        """Title, size and headings."""
+        sizes = f"{self.words:,} words, {len(self.sections):,} sections, {self.language}"
+        headings = [brief(section.heading, 100) for section in self.sections if section.heading.strip()]
+        items = "".join(f"<li>{escape(heading)}</li>" for heading in headings[:_MOST_HEADINGS])
+        rest = len(headings) - _MOST_HEADINGS
+        outline = f"<ul>{items}{f'<li>… {rest:,} more</li>' if rest > 0 else ''}</ul>" if items else ""
+        return f"<div><b>{escape(brief(self.title, 200))}</b><br>{escape(self.id)}, {escape(sizes)}{outline}</div>"
 
     @property
     def readable(self) -> str:
@@ -216,18 +224,6 @@ def brief(text: str, width: int = 60) -> str:
     line = " ".join(text[: 4 * width].split())  # runs of spaces count once
     is_cut = len(line) > width or bool(text[4 * width :].strip())
     return f"{line[: width - 1].rstrip()}…" if is_cut else line
-
-
-def outline_html(document: "Document", most: int = 12) -> str:
-    """Title, size and headings of a document as HTML."""
-    from html import escape
-
-    sizes = f"{document.words:,} words, {len(document.sections):,} sections, {document.language}"
-    headings = [brief(section.heading, 100) for section in document.sections if section.heading.strip()]
-    items = "".join(f"<li>{escape(heading)}</li>" for heading in headings[:most])
-    more = f"<li>… {len(headings) - most:,} more</li>" if len(headings) > most else ""
-    outline = f"<ul>{items}{more}</ul>" if items else ""
-    return f"<div><b>{escape(brief(document.title, 200))}</b><br>{escape(document.id)}, {escape(sizes)}{outline}</div>"
 
 
 def line_spans(text: str) -> Iterator[Span]:

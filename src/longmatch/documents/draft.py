@@ -129,14 +129,13 @@ def _sections(text: str, plain: str, blocks: list[Block], language: str) -> Iter
         body = blocks[first + 1 : last] if heading else blocks[first:last]
         name = " ".join((heading.label or heading.of(text)).split()) if heading else ""
         in_references = is_reference_heading(name)
-        paragraphs = tuple(_paragraph(plain, block, language, in_references) for block in body)
-        yield Section(blocks[first].start, blocks[last - 1].end, name, heading.level if heading else 1, paragraphs)
-
-
-def _paragraph(text: str, block: Block, language: str, in_references: bool) -> Paragraph:
-    sentences = tuple(split_sentences(text, block, language))
-    kind = "reference" if in_references and block.kind == "text" else cast(Kind, block.kind)
-    return Paragraph(block.start, block.end, sentences, kind, block.page)
+        paragraphs = []
+        for block in body:
+            sentences = tuple(split_sentences(plain, block, language))
+            kind = "reference" if in_references and block.kind == "text" else cast(Kind, block.kind)
+            paragraphs.append(Paragraph(block.start, block.end, sentences, kind, block.page))
+        level = heading.level if heading else 1
+        yield Section(blocks[first].start, blocks[last - 1].end, name, level, tuple(paragraphs))
 
 
 def split_sentences(text: str, span: Span, language: str = "en") -> Iterator[Sentence]:
@@ -211,7 +210,14 @@ def _groups(section: Section, text: str) -> list[Section]:
     first = min(numbered)
     if sum(words) < 2 * FULL_GROUP or 2 * sum(words[first:]) < sum(words):
         return []
-    starts = _starts(sorted(numbered), words)
+    # A numbered paragraph begins a group as soon as the group before is complete
+    starts, filled, remaining = [first], 0, sum(words[first:])
+    for here, after in pairwise([*sorted(numbered), len(words)]):
+        if filled >= FULL_GROUP and remaining >= FULL_GROUP / 2:
+            starts.append(here)
+            filled = 0
+        size = sum(words[here:after])
+        filled, remaining = filled + size, remaining - size
     groups = []
     for begin, end in pairwise([*starts, len(paragraphs)]):
         own, numbers = paragraphs[begin:end], [numbered[i] for i in range(begin, end) if i in numbered]
@@ -256,15 +262,3 @@ def _sequence(numbers: Sequence[int | None]) -> dict[int, int]:
         found[place] = number
         place = before[place]
     return dict(sorted(found.items()))
-
-
-def _starts(numbered: Sequence[int], words: Sequence[int]) -> list[int]:
-    """The paragraphs that begin a group: a numbered one as soon as the group before is complete."""
-    starts, filled, remaining = [numbered[0]], 0, sum(words[numbered[0] :])
-    for here, after in pairwise([*numbered, len(words)]):
-        if filled >= FULL_GROUP and remaining >= FULL_GROUP / 2:
-            starts.append(here)
-            filled = 0
-        size = sum(words[here:after])
-        filled, remaining = filled + size, remaining - size
-    return starts

@@ -34,10 +34,15 @@ _SEPARATE = frozenset(  # words in a line
 )
 
 
-def looks_like_jats(path: Path) -> bool:
-    """Whether an XML file seems to hold an article, by its beginning."""
-    head = first_bytes(path, _HEAD)
-    return _ARTICLE.search(head.replace(b"\0", b"")) is not None or b"JATS" in head
+def is_other_xml(path: Path) -> bool:
+    """Whether a file is XML without an article in its beginning: there is much of it that is no document."""
+    if path.suffix.lower() != ".xml":
+        return False
+    try:
+        head = first_bytes(path, _HEAD)
+    except ReadError:  # said when it is read
+        return False
+    return _ARTICLE.search(head.replace(b"\0", b"")) is None and b"JATS" not in head
 
 
 def read_jats(path: Path) -> Draft:

@@ -7,7 +7,6 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +46,11 @@ class Line(Member):
 
 def jsonl_members(path: Path) -> Iterator[Line]:
     """The lines of a .jsonl, .jsonl.gz or .jsonl.xz file."""
-    lines = numbered_lines(path)
-    first = next(lines, None)
-    if first is None:
-        raise ReadError(path, "is empty", "Leave it out, or put documents in it.")
-    for number, line in chain([first], lines):
+    number = 0
+    for number, line in numbered_lines(path):
         yield Line(path, str(number), len(line), line)
+    if not number:
+        raise ReadError(path, "is empty", "Leave it out, or put documents in it.")
 
 
 def iterate_jsonl(path: Path, on_error: Callable[[ReadError], None] | None = None) -> Iterator[Document]:

@@ -19,7 +19,14 @@ def read_pptx(path: Path) -> Draft:
     """Read a presentation; the page of a paragraph is its slide."""
     with Package(path, "PPTX", "ppt/presentation.xml") as package, file_errors(path, "is damaged"):
         draft = Draft()
-        for number, part in enumerate(dict.fromkeys(_slides(package)), 1):
+        root, related = package.xml(package.main), package.related(package.main)
+        parts: list[str] = []
+        for slide in () if root is None else root.iter("sldId"):
+            id = next((value for name, value in slide.items() if name.endswith("}id")), "")
+            kind, part = related.get(id, ("", ""))
+            if kind == "slide" and part not in parts:
+                parts.append(part)
+        for number, part in enumerate(parts, 1):
             slide = package.xml(part)
             if slide is not None:
                 _add_slide(draft, package, part, slide, number)
@@ -29,17 +36,6 @@ def read_pptx(path: Path) -> Draft:
             draft.title = stated or draft.title
         draft.metadata = office_metadata(properties)
         return draft
-
-
-def _slides(package: Package) -> Iterator[str]:
-    """The parts of the slides, in order."""
-    root = package.xml(package.main)
-    related = package.related(package.main)
-    for slide in [] if root is None else root.iter("sldId"):
-        id = next((value for name, value in slide.items() if name.endswith("}id")), "")
-        kind, part = related.get(id, ("", ""))
-        if kind == "slide":
-            yield part
 
 
 def _add_slide(draft: Draft, package: Package, part: str, slide: Element, number: int) -> None:

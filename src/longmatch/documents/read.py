@@ -92,6 +92,8 @@ class FolderFiles:
 
 def list_folder(folder: str | Path) -> FolderFiles:
     """Walk through a folder."""
+    from longmatch.documents.jats import is_other_xml
+
     found = FolderFiles([], [])
     for parent, subfolders, names in os.walk(folder):
         is_library = LIBRARY_TABLE in subfolders
@@ -101,7 +103,7 @@ def list_folder(folder: str | Path) -> FolderFiles:
             if not name.startswith(".") and not name.endswith(".lance") and not (is_library and name == LIBRARY_INDEX)
         ]
         for path in (Path(parent, name) for name in names if not is_hidden(name)):
-            if is_readable(path.name) and not _is_other_xml(path):
+            if is_readable(path.name) and not is_other_xml(path):
                 found.readable.append(path)
             elif not is_library:
                 found.unsupported.append(path)
@@ -113,16 +115,6 @@ def list_folder(folder: str | Path) -> FolderFiles:
 def find_files(folder: str | Path) -> list[Path]:
     """All files in a folder and its subfolders that longmatch reads, sorted; hidden ones are skipped."""
     return list_folder(folder).readable
-
-
-def _is_other_xml(path: Path) -> bool:
-    """Whether a file in a folder is XML of another kind than is read: there is much of it that is no document."""
-    from longmatch.documents.jats import looks_like_jats
-
-    try:
-        return path.suffix.lower() == ".xml" and not looks_like_jats(path)
-    except ReadError:  # said when it is read
-        return False
 
 
 def read_text_string(text: str, id: str = "pasted text", title: str = "") -> Document:

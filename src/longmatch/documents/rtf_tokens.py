@@ -35,13 +35,11 @@ FONT_CODE_PAGES = {  # by the font's character set
 }
 _DOCUMENT_CHARSETS = {"ansi": "cp1252", "mac": "mac_roman", "pc": "cp437", "pca": "cp850"}
 
-TokenKind = Literal["open", "close", "word", "symbol", "bytes", "escaped"]
-
 
 class Token(NamedTuple):
-    """A piece of RTF. `escaped` is one byte written as hexadecimal digits."""
+    """A piece of RTF."""
 
-    kind: TokenKind
+    kind: Literal["open", "close", "word", "symbol", "bytes"]
     text: bytes
     number: int | None = None  # of a control word
 
@@ -50,7 +48,7 @@ def tokens(data: bytes) -> Iterator[Token]:
     r"""The tokens of a file; binary data and line ends of the file itself are left out.
 
     >>> [(t.kind, t.text, t.number) for t in tokens(rb"{\b0 a\'e9}")]
-    [('open', b'{', None), ('word', b'b', 0), ('bytes', b'a', None), ('escaped', b'\xe9', None), ('close', b'}', None)]
+    [('open', b'{', None), ('word', b'b', 0), ('bytes', b'a', None), ('bytes', b'\xe9', None), ('close', b'}', None)]
     """
     position = 0
     while match := _TOKEN.match(data, position):
@@ -64,7 +62,7 @@ def tokens(data: bytes) -> Iterator[Token]:
         elif match["text"]:
             yield Token("bytes", match["text"])
         elif match["byte"]:
-            yield Token("escaped", bytes([int(match["byte"], 16)]))
+            yield Token("bytes", bytes([int(match["byte"], 16)]))
         elif match["symbol"]:
             yield Token("symbol", match["symbol"])
         elif match["brace"]:

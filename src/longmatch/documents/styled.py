@@ -89,7 +89,7 @@ def line_emphasis(text: str, is_bold: bool, is_italic: bool = False) -> Emphasis
 
 
 def inherited(styles: Mapping[K, S], key: K | None, parent: Callable[[S], K | None]) -> list[S]:
-    """A style, the style it is based on, and so on."""
+    """A style, the style it is based on, and so on; `parent` gives the key of that."""
     chain: list[S] = []
     while key is not None and key in styles and len(chain) < 20:  # a style may be based on itself
         chain.append(styles[key])

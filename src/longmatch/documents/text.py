@@ -168,10 +168,14 @@ def _is_above_text(text: str, run: Lines, index: int) -> bool:
 
 def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
     """The level of each heading, 0 for each paragraph of text."""
-    single = [_single_line(text, lines) for lines in paragraphs]
+    single: list[str] = []  # each paragraph of one line, or of two that a heading's word is broken over, else nothing
     levels: list[int] = []  # first of those marked by an underline, a number or capitals
-    for lines, line in zip(paragraphs, single, strict=True):
-        underlined = underline_level(lines[1].of(text)) if len(lines) == 2 else 0
+    for lines in paragraphs:
+        texts = [line.of(text) for line in lines]
+        one_line = len(texts) == 1 or (len(texts) == 2 and breaks_word(*texts))
+        line = (join_title(texts) if len(texts) == 2 else texts[0]) if one_line else ""
+        single.append(line)
+        underlined = underline_level(texts[1]) if len(texts) == 2 else 0
         levels.append(underlined or (numbered_level(line) or int(is_capitals(line)) if line else 0))
     marked = tuple(levels)
     numbers = [item_number(line) for line in single]
@@ -197,14 +201,6 @@ def _heading_levels(text: str, paragraphs: Sequence[Lines]) -> list[int]:
             break
         levels[last] = 0
     return levels
-
-
-def _single_line(text: str, lines: Lines) -> str:
-    """A paragraph of one line, or of two that a heading's word is broken over; empty for others."""
-    texts = [line.of(text) for line in lines]
-    if len(texts) == 2 and breaks_word(*texts):
-        return join_title(texts)
-    return texts[0] if len(texts) == 1 else ""
 
 
 def underline_level(line: str) -> int:

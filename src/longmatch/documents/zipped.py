@@ -51,7 +51,9 @@ def zip_members(path: Path) -> Iterator[Member]:
         if sum(info.file_size for info in archive.members.values()) > LARGEST_MEMBER * 10 + 30 * path.stat().st_size:
             raise ReadError(path, "unpacks to a huge size", "It is not an ordinary collection; leave it out.")
         for name, info in archive.members.items():
-            if _is_hidden(name):
+            parts = name.split("/")
+            is_hidden = any(part.startswith((".", "~$")) and part != ".." for part in parts)
+            if name.endswith("/") or parts[0] == "__MACOSX" or is_hidden:
                 continue
             if suffix_of(name) == ".zip":
                 problem = ReadError(f"{path}#{name}", "is a zip file in a zip file", "Unpack the outer one.")
@@ -66,12 +68,3 @@ def zip_members(path: Path) -> Iterator[Member]:
     if others and found:
         yield Unread(path, said=passed_over(path, others, "file"))
     yield from found
-
-
-def _is_hidden(name: str) -> bool:
-    parts = name.split("/")
-    return (
-        name.endswith("/")
-        or parts[0] == "__MACOSX"
-        or any(part.startswith((".", "~$")) and part != ".." for part in parts)
-    )

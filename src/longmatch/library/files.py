@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from longmatch.documents import ocr
 from longmatch.documents.checks import exists, is_gone, real_path
 from longmatch.documents.containers import Found, Member, documents_of, grouped, members, read_group
-from longmatch.documents.decoding import has_halves, whole
+from longmatch.documents.decoding import whole
 from longmatch.documents.document import Document
 from longmatch.documents.formats import container_of, holds_many, may_crash, status_of_readable, suffixes
 from longmatch.documents.read import list_folder
@@ -127,7 +127,7 @@ def survey(paths: Iterable[AnyFile], records: dict[str, dict[str, Any]], source_
         if source in seen:
             continue
         seen.add(source)
-        if has_halves(source):
+        if whole(source) != source:
             result.problems.append(ReadError(whole(str(path)), "has a name that is not valid UTF-8", "Rename it."))
             continue
         try:

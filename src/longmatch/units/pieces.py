@@ -57,10 +57,6 @@ class Pieces:
         """The token ids of a piece."""
         return self.tokens.ids[self.first[index] : self.last[index]]
 
-    def text(self, index: int) -> str:
-        """The text of a piece, markup included."""
-        return self[index].of(self.document.text)
-
 
 def pieces_from(tokens: Tokens, first: list[int] | Ints, last: list[int] | Ints) -> Pieces:
     """Pieces of the token ranges first[i]:last[i]. A span extends to the next token, so that no character is lost.
@@ -87,37 +83,31 @@ def pieces_from(tokens: Tokens, first: list[int] | Ints, last: list[int] | Ints)
 
 def sentences(tokens: Tokens, limit: int) -> Pieces:
     """One piece per sentence; a sentence of more than `limit` tokens becomes several."""
-    offsets = [0]
-    for start, end in pairwise(tokens.sentence_offsets.tolist()):
-        offsets += piece_ends(tokens, start, end, limit)
-    return pieces_from(tokens, offsets[:-1], offsets[1:])
+    return _cut(tokens, tokens.sentence_offsets.tolist(), limit)
 
 
 def chunks(tokens: Tokens, limit: int = 510) -> Pieces:
     """CoLDE's chunks: up to `limit` tokens of one section, whole words, no overlap."""
-    offsets = [0]
     section_starts = np.flatnonzero(np.diff(tokens.sentence_section)) + 1
-    bounds = [0, *tokens.sentence_offsets[section_starts].tolist(), len(tokens)]
+    return _cut(tokens, [0, *tokens.sentence_offsets[section_starts].tolist(), len(tokens)], limit)
+
+
+def _cut(tokens: Tokens, bounds: list[int], limit: int) -> Pieces:
+    """Pieces of at most `limit` tokens that end at all the bounds."""
+    offsets = [0]
     for start, end in pairwise(bounds):
         offsets += piece_ends(tokens, start, end, limit)
     return pieces_from(tokens, offsets[:-1], offsets[1:])
 
 
-def blocks(tokens: Tokens, limit: int = 32, *, cut_long: bool = False) -> Pieces:
-    """SMITH's greedy sentence filling (section 4.1.1): whole sentences until the next one does not fit.
-
-    A sentence longer than a block starts a new block and continues in the following ones; with `cut_long` its rest is
-    dropped instead, as in the paper.
-    """
-    return pieces_from(tokens, *block_ranges(tokens, limit, cut_long=cut_long))
-
-
 def block_ranges(
     tokens: Tokens, limit: int = 32, *, cut_long: bool = False, max_blocks: int | None = None
 ) -> tuple[Ints, Ints]:
-    """Token ranges of the first `max_blocks` blocks: block i has the tokens first[i]:last[i].
+    """SMITH's greedy sentence filling (section 4.1.1): whole sentences until the next one does not fit.
 
-    Needs only the tokens, so it also works for stored tokens without the document's text.
+    Block i of the first `max_blocks` has the tokens first[i]:last[i]; the document's text is not needed. A sentence
+    longer than a block starts a new block and continues in the following ones; with `cut_long` its rest is dropped
+    instead, as in the paper.
     """
     first: list[int] = []
     last: list[int] = []

@@ -56,7 +56,8 @@ def tokenize(document: Document, tokenizer: Tokenizer) -> Tokens:
     spans = [(s.start, s.end, paragraph, section) for s, paragraph, section in document.indexed_sentences()]
     text = document.readable
     encodings = tokenizer.encode_batch([text[start:end] for start, end, _, _ in spans], add_special_tokens=False)
-    unknown = _unknown_id(tokenizer)
+    unknown_ids = (tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>", "<|unk|>"))
+    unknown = next((id for id in unknown_ids if id is not None), 0)
     lengths = np.array([max(1, len(e.ids)) for e in encodings], dtype=np.int64)
     ids = np.fromiter(chain.from_iterable(e.ids or [unknown] for e in encodings), np.int64, lengths.sum())
     pairs = np.array(list(chain.from_iterable(e.offsets or [(0, 1)] for e in encodings)), dtype=np.int64).reshape(-1, 2)
@@ -67,8 +68,3 @@ def tokenize(document: Document, tokenizer: Tokenizer) -> Tokens:
     offsets = np.concatenate([[0], lengths.cumsum()])
     word_starts[offsets[:-1]] = True
     return Tokens(document, ids, pairs[:, 0], word_starts, offsets, table[:, 1], table[:, 2], table[:, 3])
-
-
-def _unknown_id(tokenizer: Tokenizer) -> int:
-    ids = (tokenizer.token_to_id(name) for name in ("[UNK]", "<unk>", "<|unk|>"))
-    return next((id for id in ids if id is not None), 0)

@@ -47,9 +47,9 @@ class ColumnReader:
             if fragments:
                 yield fragments
             return
-        sides = _Sides.of(fragments, gutter)
+        sides = _Sides(fragments, gutter)
         bands: list[tuple[bool, list[Row]]] = []  # runs of rows, and whether each spans the gutter
-        for crosses, run in groupby(rows_of(fragments), sides.crossed):
+        for crosses, run in groupby(rows_of(fragments), lambda row: any(_crosses(part, gutter) for part in row)):
             between = list(run)
             bands += [(True, between)] if crosses else _split_band(between, sides)
         for spanning, rows in bands:
@@ -61,30 +61,17 @@ class ColumnReader:
             yield from self._columns([fragment for fragment in band if fragment.x1 > gutter + 2], depth - 1)
 
 
-@dataclass(frozen=True)
 class _Sides:
-    """The columns left and right of a gutter."""
+    """The columns left and right of a gutter, measured by their lines of text."""
 
-    gutter: float
-    left: float  # where the lines of the left column begin
-    right: float  # where those of the right column begin
-    narrower: float  # width of the narrower column
-    start: float  # edges of all text
-    end: float
-
-    @classmethod
-    def of(cls, fragments: list[Fragment], gutter: float) -> "_Sides":
-        """Measure the columns by their lines of text."""
+    def __init__(self, fragments: list[Fragment], gutter: float) -> None:
         before = sorted(fragment.x0 for fragment in fragments if fragment.prose and fragment.x1 <= gutter + 2)
         after = sorted(fragment.x0 for fragment in fragments if fragment.prose and fragment.x0 >= gutter - 4)
-        left = before[len(before) // 10] if before else min(fragment.x0 for fragment in fragments)
-        right = after[len(after) // 10] if after else gutter
-        start, end = min(fragment.x0 for fragment in fragments), max(fragment.x1 for fragment in fragments)
-        return cls(gutter, left, right, min(gutter - left, end - right), start, end)
-
-    def crossed(self, row: Row) -> bool:
-        """Whether a fragment of the row crosses the gutter."""
-        return any(_crosses(fragment, self.gutter) for fragment in row)
+        self.gutter = gutter
+        self.start, self.end = min(fragment.x0 for fragment in fragments), max(fragment.x1 for fragment in fragments)
+        self.left = before[len(before) // 10] if before else self.start  # where most lines of a column begin
+        self.right = after[len(after) // 10] if after else gutter
+        self.narrower = min(gutter - self.left, self.end - self.right)  # the width of that column
 
     def scattered(self, block: list[Row]) -> bool:
         """Whether a block has short fragments on both sides, away from the columns' edges: table cells or names."""

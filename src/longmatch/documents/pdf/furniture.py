@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from longmatch.documents.pdf.fragments import Fragment, usual_size
@@ -22,53 +21,42 @@ Row = list[Fragment]
 Key = tuple[str, str, int]  # a text with its numbers masked, the edge of the page ("top" or "bottom"), the height
 
 
-@dataclass(frozen=True)
-class _RunningHeads:
-    """What the pages share at their edges."""
-
-    texts: set[Key]
-    zones: set[tuple[str, int]]  # heights at which many pages have one of the texts: other rows there are heads too
-    max_size: float  # running heads are not larger than the body text
-
-    def select(self, rows: list[Row], edge: str) -> list[Row]:
-        """The outermost rows that are furniture: as many as possible, with white space after the last."""
-        furniture: list[Row] = []
-        for count, (row, inner) in enumerate(pairwise(rows), 1):
-            if not self._matches(row, edge):
-                break
-            if abs(row[0].y - inner[0].y) > 1.4 * max(row[0].size, inner[0].size):
-                furniture = rows[:count]
-        return furniture
-
-    def _matches(self, row: Row, edge: str) -> bool:
-        """Whether a row is a running head, is at the height of running heads, or is a page number."""
-        if any(fragment.size > self.max_size for fragment in row):
-            return False
-        head = sum(len(fragment.text) for fragment in row if _key(fragment, edge) in self.texts)
-        if head >= 0.4 * sum(len(fragment.text) for fragment in row):
-            return True
-        if any((edge, _height(fragment)) in self.zones for fragment in row):
-            return True
-        return len(row) == 1 and bool(_PAGE_NUMBER.fullmatch(row[0].text))
-
-
 def without_furniture(pages: Pages) -> Pages:
     """The pages without line numbers, running heads and page numbers."""
     pages = _without_line_numbers(pages)
     edges = [  # the outer rows of each page, outermost first, and the next one further in
         {"top": rows[: _EDGE_ROWS + 1], "bottom": rows[: -_EDGE_ROWS - 2 : -1]} for rows in map(rows_of, pages)
     ]
-    max_size = 1.1 * usual_size(chain.from_iterable(pages))
+    max_size = 1.1 * usual_size(chain.from_iterable(pages))  # running heads are not larger than the body text
     texts = _repeated_texts(edges, max_size)
     zones: Counter[tuple[str, int]] = Counter()
     for page in edges:
         outermost = [(edge, fragment) for edge, rows in page.items() for fragment in (rows[0] if rows else [])]
         zones.update({(edge, _height(fragment)) for edge, fragment in outermost if _key(fragment, edge) in texts})
     shared = {zone for zone, count in zones.items() if count >= max(2, 0.2 * len(pages))}
-    heads = _RunningHeads(texts, shared, max_size)
+
+    def is_head(row: Row, edge: str) -> bool:
+        """Whether a row is a running head, is at a height where many pages have one, or is a page number."""
+        if any(fragment.size > max_size for fragment in row):
+            return False
+        head = sum(len(fragment.text) for fragment in row if _key(fragment, edge) in texts)
+        if head >= 0.4 * sum(len(fragment.text) for fragment in row):
+            return True
+        if any((edge, _height(fragment)) in shared for fragment in row):
+            return True
+        return len(row) == 1 and bool(_PAGE_NUMBER.fullmatch(row[0].text))
+
     cleaned = []
     for fragments, page in zip(pages, edges, strict=True):
-        furniture = {id(f) for edge, rows in page.items() for row in heads.select(rows, edge) for f in row}
+        furniture: set[int] = set()
+        for edge, rows in page.items():  # as many of the outermost rows as possible, with white space after the last
+            last = 0
+            for count, (row, inner) in enumerate(pairwise(rows), 1):
+                if not is_head(row, edge):
+                    break
+                if abs(row[0].y - inner[0].y) > 1.4 * max(row[0].size, inner[0].size):
+                    last = count
+            furniture |= {id(fragment) for row in rows[:last] for fragment in row}
         cleaned.append([fragment for fragment in fragments if id(fragment) not in furniture])
     return cleaned
 

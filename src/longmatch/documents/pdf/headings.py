@@ -185,10 +185,12 @@ def _mark_title(blocks: list[LayoutBlock], body: Body) -> None:
         return
     first_page = [block for block in blocks if block.first.page == blocks[0].first.page]
     top, bottom = min(block.first.y for block in first_page), max(block.last.y for block in first_page)
-    upper = [b for b in first_page if b.first.y <= top + 0.6 * (bottom - top) and _is_possible_title(b)]
-    if not upper:
+    upper = [block for block in first_page if block.first.y <= top + 0.6 * (bottom - top)]
+    titles = [b for b in upper if b.kind == "text" and _count_letters(b.raw) > 3 and len(b.raw) <= 400]
+    titles = [block for block in titles if not STANDARD_HEADING.fullmatch(block.raw.strip())]
+    if not titles:
         return
-    best = max(upper, key=lambda block: (round(block.first.size), -block.first.y))
+    best = max(titles, key=lambda block: (round(block.first.size), -block.first.y))
     number = read_number(best.raw)
     numbered = number is not None and number.series != "letter"  # "A study of ..." is not an appendix
     others = (block for block in blocks if block is not best and block.first.style == best.first.style)
@@ -203,11 +205,6 @@ def _mark_title(blocks: list[LayoutBlock], body: Body) -> None:
     bold_first = best.first.bold and not body.bold and best is blocks[0] and not numbered
     if larger or bold_first:
         best.kind = "title"
-
-
-def _is_possible_title(block: LayoutBlock) -> bool:
-    standard = STANDARD_HEADING.fullmatch(block.raw.strip())
-    return block.kind == "text" and _count_letters(block.raw) > 3 and len(block.raw) <= 400 and not standard
 
 
 def _mark_authors(blocks: list[LayoutBlock]) -> None:
@@ -242,33 +239,32 @@ def _numbered_headings(candidates: list[Candidate], bookmarks: Set[str]) -> list
     for _ in range(2):
         kept = consistent([c.number for c in numbered if c.number], [weights[c.index] for c in numbered])
         chosen = [c for c, keep in zip(numbered, kept, strict=True) if keep]
-        styles = _usual_styles(chosen)
-        usual = [c for c in numbered if c.listed(bookmarks) or _has_usual_style(c, styles)]
+        unusual = _unusual_styles(numbered, chosen)
+        usual = [c for c in numbered if c.listed(bookmarks) or c.index not in unusual]
         if len(usual) == len(numbered):
             break
         numbered = usual
     return chosen
 
 
-def _usual_styles(chosen: list[Candidate]) -> dict[tuple[str, int], Style]:
-    """The prevailing style of the headings of each series and level; bold and capitals weigh more."""
+def _unusual_styles(numbered: list[Candidate], chosen: list[Candidate]) -> set[int]:
+    """The indices of those set lighter than the prevailing style of their series and level among the chosen."""
     seen: defaultdict[tuple[str, int], Counter[Style]] = defaultdict(Counter)
     for candidate in chosen:
         if candidate.number:
             seen[candidate.number.series, candidate.number.level][candidate.style] += 1
-    return {
-        key: max(counts, key=lambda style: (counts[style] * (1 + style[1] + style[2] - 0.5 * style[3]), style))
-        for key, counts in seen.items()
-        if sum(counts.values()) >= 3
-    }
-
-
-def _has_usual_style(candidate: Candidate, styles: dict[tuple[str, int], Style]) -> bool:
-    if candidate.number is None or (style := styles.get((candidate.number.series, candidate.number.level))) is None:
-        return True
-    size, bold, upper, italic = candidate.style
-    lighter = size < style[0] - 0.6 or (style[1] and not bold) or (style[2] and not upper and size < style[0])
-    return not (lighter or (italic and not style[3]))
+    unusual: set[int] = set()
+    for candidate in numbered:
+        counts = seen[candidate.number.series, candidate.number.level] if candidate.number else Counter[Style]()
+        if counts.total() < 3:
+            continue
+        # bold and capitals weigh more
+        usual = max(counts, key=lambda style: (counts[style] * (1 + style[1] + style[2] - 0.5 * style[3]), style))
+        size, bold, upper, italic = candidate.style
+        lighter = size < usual[0] - 0.6 or (usual[1] and not bold) or (usual[2] and not upper and size < usual[0])
+        if lighter or (italic and not usual[3]):
+            unusual.add(candidate.index)
+    return unusual
 
 
 def _is_heading(
