@@ -55,7 +55,7 @@ from benchmarks.written.scanning import save_scan
 from longmatch.documents import read as read_document
 from longmatch.documents.document import Document
 from longmatch.documents.jsonl import iterate_jsonl
-from longmatch.documents.pdf import read_pdf
+from longmatch.documents.pdf.reader import read_pdf
 from longmatch.errors import ReadError
 
 OFFICE_FORMATS = ("html", "odt", "rtf", "docx")

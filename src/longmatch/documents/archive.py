@@ -197,7 +197,6 @@ class _BoundedBuilder(TreeBuilder):
         self._depth = self._count = 0
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
-        """Open an element."""
         self._depth += 1
         self._count += 1
         if self._count > MOST_ELEMENTS:
@@ -207,7 +206,6 @@ class _BoundedBuilder(TreeBuilder):
         return super().start(tag, attrs)
 
     def end(self, tag: str, /) -> Element:
-        """Close an element."""
         self._depth -= 1
         return super().end(tag)
 

@@ -50,72 +50,57 @@ def read_mail(path: Path) -> Draft:
 
 @dataclass(frozen=True)
 class Mail(Member):
-    """A file of one message, and what is attached to it."""
+    """A message and what is attached to it: a file of one message, or a message of a mailbox, by its number."""
 
-    def text(self, id: str) -> Document:
-        """The message itself."""
-        return read_single(self.path, id)
-
-    def attached(self, id: str) -> Iterator[Found]:
-        """The documents attached to it."""
-        return read_attachments(read_bytes(self.path), self.path, id)
+    data: bytes = b""  # of one in a mailbox
 
     def documents(self, id: str) -> Iterator[Found]:
         """The message, which may have no text if any of its attachments is read, and then these."""
         empty = None
         try:
-            yield self.text(id)
+            yield self._text(id)
         except ReadError as error:
             if error.problem != NO_TEXT:
                 raise
             empty = error
-        for found in self.attached(id):
+        for found in read_attachments(self._bytes(), self.address, f"{id}#{self.name}" if self.name else id):
             empty = None if isinstance(found, Document) else empty
-            yield found
+            yield replace(found, source=str(self.path)) if isinstance(found, Document) else found
         if empty is not None:
             yield empty
 
     def after_crash(self, id: str) -> Iterator[Found]:
         """The text of a message whose attachment made its reader crash."""
         with suppress(ReadError):
-            yield self.text(id)
+            yield self._text(id)
         yield crash(f"{self.address}, or a file attached to it,")
 
     def content(self, wanted: str) -> bytes | None:
         """The bytes of an attached file."""
-        return attached_content(read_bytes(self.path), self.path, wanted, self.path.name)
+        attached = wanted.partition("#")[2] if self.name else wanted
+        return attached_content(self._bytes(), self.address, attached, ".eml")
 
+    @property
+    def may_crash(self) -> bool:
+        """Whether a file attached to it may end its reader."""
+        if not self.name:
+            return True
+        try:
+            return any(may_crash(name) for name, _ in attachments(self.data, self.path))
+        except ReadError:  # said when it is read
+            return False
 
-@dataclass(frozen=True)
-class Message(Mail):
-    """A message of a mailbox, by its number."""
-
-    data: bytes = b""
-
-    def text(self, id: str) -> Document:
-        """The message itself."""
+    def _text(self, id: str) -> Document:
+        if not self.name:
+            return read_single(self.path, id)
         where = f"{self.path}, message {self.name},"
         if self.size > LARGEST_MESSAGE:
             raise ReadError(where, "is too large for an e-mail", "Save its text alone.")
         draft = draft_mail(self.data, where)
         return check_document(draft.document(f"{id}#{self.name}", source=str(self.path)), where)
 
-    def attached(self, id: str) -> Iterator[Found]:
-        """The documents attached to it."""
-        for found in read_attachments(self.data, self.address, f"{id}#{self.name}"):
-            yield replace(found, source=str(self.path)) if isinstance(found, Document) else found
-
-    def content(self, wanted: str) -> bytes | None:
-        """The bytes of an attached file."""
-        return attached_content(self.data, self.address, wanted.partition("#")[2], ".eml")
-
-    @property
-    def may_crash(self) -> bool:
-        """Whether a file attached to it may end its reader."""
-        try:
-            return any(may_crash(name) for name, _ in attachments(self.data, self.path))
-        except ReadError:  # said when it is read
-            return False
+    def _bytes(self) -> bytes:
+        return self.data if self.name else read_bytes(self.path)
 
 
 def mail_members(path: Path) -> Iterator[Member]:
@@ -129,7 +114,7 @@ def mailbox_members(path: Path) -> Iterator[Member]:
     try:
         with path.open("rb") as file:
             for number, data in _messages(file, path):
-                yield Message(path, str(number), len(data), _QUOTED_SEPARATOR.sub(rb"\1", data))
+                yield Mail(path, str(number), len(data), _QUOTED_SEPARATOR.sub(rb"\1", data))
     except OSError as error:
         raise ReadError(path, f"cannot be read ({error.strerror})", "Check its permissions.") from error
 

@@ -21,8 +21,8 @@ def read_pptx(path: Path) -> Draft:
         draft = Draft()
         root, related = package.xml(package.main), package.related(package.main)
         parts: list[str] = []
-        for slide in () if root is None else root.iter("sldId"):
-            id = next((value for name, value in slide.items() if name.endswith("}id")), "")
+        for listed in () if root is None else root.iter("sldId"):
+            id = next((value for name, value in listed.items() if name.endswith("}id")), "")
             kind, part = related.get(id, ("", ""))
             if kind == "slide" and part not in parts:
                 parts.append(part)

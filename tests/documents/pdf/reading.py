@@ -7,7 +7,7 @@ from benchmarks.written.scanning import save_scan
 from pypdfium2 import PdfDocument
 
 from longmatch.documents.document import Document
-from longmatch.documents.pdf import read_pdf
+from longmatch.documents.pdf.reader import read_pdf
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from longmatch.documents import ocr
 from longmatch.documents.draft import Draft
-from longmatch.documents.pdf import read_pdf
+from longmatch.documents.pdf.reader import read_pdf
 from longmatch.errors import LongmatchWarning, ReadError
 from tests.documents.pdf.reading import FIXTURES, blank_scan
 from tests.effort import tried

@@ -13,12 +13,7 @@ import pypdfium2 as pdfium
 
 from longmatch.documents import ocr
 from longmatch.documents.draft import Draft
-from longmatch.documents.pdf.block_kinds import (
-    mark_captions_and_tables,
-    mark_code,
-    mark_footnotes,
-    mark_references,
-)
+from longmatch.documents.pdf import block_kinds, scans
 from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, ends_sentence, make_blocks
 from longmatch.documents.pdf.columns import ColumnReader, usual_gutters
 from longmatch.documents.pdf.fragments import Fragment, read_fragments
@@ -27,15 +22,6 @@ from longmatch.documents.pdf.headings import mark_headings, normalise
 from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.metadata import first_page_text, pdf_metadata
 from longmatch.documents.pdf.picture import open_pdf
-from longmatch.documents.pdf.scans import (
-    named_pages,
-    no_text,
-    read_scanned,
-    recognise_pages,
-    remarks_on,
-    scan_metadata,
-    scanned_fragments,
-)
 from longmatch.errors import ReadError
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
@@ -153,16 +139,16 @@ def read_pdf(path: Path) -> Draft:
         metadata = pdf_metadata(path, info, first_page_text(document))
     with_ocr = bool(scanned) and ocr.is_available()
     if with_ocr:
-        recognised = read_scanned(path, scanned)
-        for number, fragments in zip(scanned, scanned_fragments(recognised), strict=True):
+        recognised = scans.read_scanned(path, scanned)
+        for number, fragments in zip(scanned, scans.scanned_fragments(recognised), strict=True):
             pages[number - 1] = fragments
-        metadata |= scan_metadata(recognised)
-        remarks += remarks_on(path, recognised)
+        metadata |= scans.scan_metadata(recognised)
+        remarks += scans.remarks_on(path, recognised)
     elif scanned:
         install = f"Install OCR to include them: {ocr.INSTALL}."
-        remarks.append(f"{path}: no text on {named_pages(scanned)} (scanned?). {install}")
+        remarks.append(f"{path}: no text on {scans.named_pages(scanned)} (scanned?). {install}")
     if not any(pages):
-        raise no_text(path, with_ocr)
+        raise scans.no_text(path, with_ocr)
     draft = draft_pages(pages, bookmarks - {""}, metadata)
     draft.remarks = remarks
     return draft
@@ -175,10 +161,10 @@ def draft_pages(pages: list[list[Fragment]], bookmarks: set[str], metadata: dict
     reader = ColumnReader(usual_gutters(pages))
     lines = [line for number, fragments in enumerate(pages, 1) for line in reader.lines(fragments, number)]
     body, words = Body.of(lines), _count_words(lines)
-    blocks = mark_captions_and_tables(make_blocks(lines, body), body)
+    blocks = block_kinds.mark_captions_and_tables(make_blocks(lines, body), body)
     blocks = mark_headings(blocks, body, bookmarks)
-    blocks = mark_references(mark_footnotes(blocks, body))
-    mark_code(blocks)
+    blocks = block_kinds.mark_references(block_kinds.mark_footnotes(blocks, body))
+    block_kinds.mark_code(blocks)
     draft = Draft(metadata=metadata)
     for block in join_continued(blocks, body):
         _add(draft, block, words)
@@ -243,14 +229,14 @@ def read_image(path: Path) -> Draft:
         with opened as image:
             if image.width * image.height > MOST_PIXELS:
                 raise ReadError(path, f"is too large ({image.width:,} x {image.height:,} pixels)", "Make it smaller.")
-            pages = recognise_pages(range(1, getattr(image, "n_frames", 1) + 1), pixels)
+            pages = scans.recognise_pages(range(1, getattr(image, "n_frames", 1) + 1), pixels)
     except Image.DecompressionBombError as error:  # at twice that limit, before the size is known here
         raise ReadError(path, f"is too large (over {MOST_PIXELS:,} pixels)", "Make it smaller.") from error
     except (OSError, ValueError, SyntaxError, UnidentifiedImageError) as error:
         raise ReadError(path, "is damaged, or no picture", "Get a fresh copy.") from error
-    fragments = scanned_fragments(pages)
+    fragments = scans.scanned_fragments(pages)
     if not any(fragments):
-        raise no_text(path, ocr_tried=True)
-    draft = draft_pages(fragments, set(), scan_metadata(pages))
-    draft.remarks = remarks_on(path, pages)
+        raise scans.no_text(path, ocr_tried=True)
+    draft = draft_pages(fragments, set(), scans.scan_metadata(pages))
+    draft.remarks = scans.remarks_on(path, pages)
     return draft
