@@ -16,7 +16,6 @@ from longmatch.errors import ReadError
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document", "application/x-dtbook+xml"})
 _OBFUSCATED_FONTS = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
 _NO_TITLES = frozenset({"unknown", "unknown title", "untitled", "[no title]", "no title"})
-_NOT_EPUB = "is a zip file but not an EPUB file"
 
 
 @dataclass(frozen=True)
@@ -31,18 +30,27 @@ class _Entry:
 def read_epub(path: Path) -> Draft:
     """Read an EPUB file."""
     with Archive(path, "an EPUB file") as archive, file_errors(path, "is damaged", "Get a fresh copy."):
-        book = _Book(archive)
+        container = archive.xml("META-INF/container.xml")
+        root = None if container is None else next(container.iter("rootfile"), None)
+        name = "" if root is None else unquote(root.get("full-path", "")).lstrip("/")
+        package = archive.xml(name)  # what files there are, and their order
+        if package is None:
+            raise ReadError(path, "is a zip file but not an EPUB file", "Unpack it and name a file in it.")
+        items = {item.get("id", ""): item for item in package.iter("item")}
+        for item in items.values():
+            item.set("href", resolve(name.rpartition("/")[0], unquote(item.get("href", ""))))
         encrypted = _encrypted(archive)
-        title = book.text("title")
-        draft = Draft(title="" if title.lower() in _NO_TITLES else title, metadata=book.metadata())
-        entries = book.contents()
-        for chapter in book.chapters():
+        draft = _draft_metadata(package)
+        entries = _contents(archive, list(items.values()))
+        references = (items.get(reference.get("idref", "")) for reference in package.iter("itemref"))
+        pages = [item for item in references if item is not None and item.get("media-type") in _PAGES]
+        for chapter in dict.fromkeys(item.get("href", "") for item in pages if not _is_navigation(item)):
             if chapter in encrypted:
                 raise ReadError(path, "is protected against reading", "Get a copy without copy protection.")
             data = archive.read(chapter) if chapter in archive else b""
             if not data.strip():
                 continue
-            page = parse_page(decode_html(data, archive.path))
+            page = parse_page(decode_html(data, path))
             named = entries.get(chapter, [])
             if page.blocks and not any(block.kind == "heading" for block in page.blocks):
                 levels = {entry.name: entry.level for entry in named}
@@ -67,83 +75,53 @@ def _encrypted(archive: Archive) -> set[str]:
     return found
 
 
-class _Book:
-    """The package document: metadata, what files there are, and their order."""
+def _draft_metadata(package: Element) -> Draft:
+    """A draft with the title, unless a program made it up, and with author, year, DOI and publisher."""
+    metadata = package.find("metadata")
+    texts: dict[str, list[str]] = {}
+    creators, dates = [], []
+    roles: dict[str, str] = {}
+    elements = [] if metadata is None else list(metadata.iter())
+    for element in elements:
+        texts.setdefault(element.tag, []).append(_text(element))
+        if element.tag == "meta" and element.get("property") == "role":
+            roles[element.get("refines", "").lstrip("#")] = _text(element)
+    for element in elements:
+        role = element.get("role") or roles.get(element.get("id", "")) or "aut"
+        if element.tag == "creator" and role == "aut":
+            creators.append(_text(element))
+        elif element.tag == "date" and element.get("event") != "modification":
+            dates.append((element.get("event", "publication") != "publication", _text(element)))
+    dated = [text for _, text in sorted(dates, key=lambda date: date[0])]
+    title, publisher = (next(filter(None, texts.get(tag, ())), "") for tag in ("title", "publisher"))
+    identifiers = [*texts.get("identifier", ()), *texts.get("source", ())]
+    facts = bibliography(creators, dated, identifiers, publisher=publisher)
+    return Draft(title="" if title.lower() in _NO_TITLES else title, metadata=facts)
 
-    def __init__(self, archive: Archive) -> None:
-        self._archive = archive
-        container = archive.xml("META-INF/container.xml")
-        root = None if container is None else next(container.iter("rootfile"), None)
-        name = "" if root is None else unquote(root.get("full-path", "")).lstrip("/")
-        package = archive.xml(name)
-        if package is None:
-            raise ReadError(archive.path, _NOT_EPUB, "Unpack it and name a file in it.")
-        self._folder = name.rpartition("/")[0]
-        self._package = package
-        self._items = {item.get("id", ""): item for item in package.iter("item")}
 
-    def chapters(self) -> list[str]:
-        """The members with text, in reading order, each once."""
-        members: list[str] = []
-        for reference in self._package.iter("itemref"):
-            item = self._items.get(reference.get("idref", ""))
-            if (
-                item is not None
-                and item.get("media-type") in _PAGES
-                and "nav" not in item.get("properties", "").split()
-            ):
-                members.append(self._member(item))
-        return list(dict.fromkeys(members))
+def _is_navigation(item: Element) -> bool:
+    return "nav" in item.get("properties", "").split()
 
-    def contents(self) -> dict[str, list[_Entry]]:
-        """The table of contents by member (EPUB 2: NCX, EPUB 3: navigation document)."""
-        found: dict[str, list[_Entry]] = {}
-        items = self._items.values()
-        ncx = next((item for item in items if item.get("media-type") == "application/x-dtbncx+xml"), None)
-        navigation = next((item for item in items if "nav" in item.get("properties", "").split()), None)
-        for item in (navigation, ncx):
-            member = "" if item is None else self._member(item)
-            if member not in self._archive or found:
+
+def _contents(archive: Archive, items: list[Element]) -> dict[str, list[_Entry]]:
+    """The table of contents by member (EPUB 2: NCX, EPUB 3: navigation document)."""
+    found: dict[str, list[_Entry]] = {}
+    ncx = next((item for item in items if item.get("media-type") == "application/x-dtbncx+xml"), None)
+    for item in (next(filter(_is_navigation, items), None), ncx):
+        member = "" if item is None else item.get("href", "")
+        if member not in archive or found:
+            continue
+        with suppress(ReadError):  # a book without a table of contents is still a book
+            root = archive.xml(member)
+            if root is None:
                 continue
-            with suppress(ReadError):  # a book without a table of contents is still a book
-                root = self._archive.xml(member)
-                if root is None:
-                    continue
-                tops = [nav for nav in root.iter("nav") if nav.get("type", "toc") == "toc"]
-                listed = (line for nav in tops for top in nav.findall("ol") for line in _list_lines(top, 1))
-                for target, name, level in _ncx_lines(root, 1) if item is ncx else listed:
-                    file, _, place = target.partition("#")
-                    entry = _Entry(" ".join(name.split()), level, not place)
-                    found.setdefault(resolve(member.rpartition("/")[0], unquote(file)), []).append(entry)
-        return found
-
-    def text(self, tag: str) -> str:
-        """The first element of that name in the metadata."""
-        return next((text for element in self._elements(tag) if (text := _text(element))), "")
-
-    def metadata(self) -> dict[str, object]:
-        """Author, year, DOI and publisher."""
-        roles = {
-            element.get("refines", "").lstrip("#"): _text(element)
-            for element in self._elements("meta")
-            if element.get("property") == "role"
-        }
-        creators = [
-            _text(element)
-            for element in self._elements("creator")
-            if (element.get("role") or roles.get(element.get("id", "")) or "aut") == "aut"
-        ]
-        dates = sorted(self._elements("date"), key=lambda date: date.get("event", "publication") != "publication")
-        dated = [_text(date) for date in dates if date.get("event") != "modification"]
-        identifiers = [_text(element) for tag in ("identifier", "source") for element in self._elements(tag)]
-        return bibliography(creators, dated, identifiers, publisher=self.text("publisher"))
-
-    def _elements(self, tag: str) -> list[Element]:
-        metadata = self._package.find("metadata")
-        return [] if metadata is None else list(metadata.iter(tag))
-
-    def _member(self, item: Element) -> str:
-        return resolve(self._folder, unquote(item.get("href", "")))
+            tops = [nav for nav in root.iter("nav") if nav.get("type", "toc") == "toc"]
+            listed = (line for nav in tops for top in nav.findall("ol") for line in _list_lines(top, 1))
+            for target, name, level in _ncx_lines(root, 1) if item is ncx else listed:
+                file, _, place = target.partition("#")
+                entry = _Entry(" ".join(name.split()), level, not place)
+                found.setdefault(resolve(member.rpartition("/")[0], unquote(file)), []).append(entry)
+    return found
 
 
 def _ncx_lines(parent: Element, level: int) -> Iterator[tuple[str, str, int]]:
