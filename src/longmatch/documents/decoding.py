@@ -41,9 +41,9 @@ def read_bytes(path: Path) -> bytes:
     return data
 
 
-def read_text(path: Path, encoding: str | None = None) -> str:
+def read_text(path: Path) -> str:
     """Read a file's text, newlines unchanged, without a byte order mark."""
-    return decode(read_bytes(path), path, encoding)
+    return decode(read_bytes(path), path)
 
 
 def decode(data: bytes, path: object, encoding: str | None = None) -> str:

@@ -4,8 +4,7 @@ import re
 from collections import Counter, defaultdict
 from itertools import chain, pairwise
 
-from longmatch.documents.pdf.fragments import Fragment, usual_size
-from longmatch.documents.pdf.lines import rows_of
+from longmatch.documents.pdf.fragments import Fragment, rows_of, usual_size
 
 Pages = list[list[Fragment]]
 

@@ -16,10 +16,9 @@ from longmatch.documents.draft import Draft
 from longmatch.documents.pdf import block_kinds, scans
 from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, ends_sentence, make_blocks
 from longmatch.documents.pdf.columns import ColumnReader, usual_gutters
-from longmatch.documents.pdf.fragments import Fragment, read_fragments
+from longmatch.documents.pdf.fragments import Fragment, Line, read_fragments
 from longmatch.documents.pdf.furniture import without_furniture
 from longmatch.documents.pdf.headings import mark_headings, normalise
-from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.metadata import first_page_text, pdf_metadata
 from longmatch.documents.pdf.picture import open_pdf
 from longmatch.errors import ReadError
