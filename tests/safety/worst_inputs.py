@@ -214,7 +214,7 @@ WORST: dict[str, tuple[str, str, str]] = {  # by the module, and the name that i
     "matching.presentable:_RULE": ("", "|", "\x00"),
     "matching.presentable:_NOTATION": ("", "?", "\x00"),
     "render.view:mark_words": ("clay", "_", "x"),
-    "render.view:_pattern": ("", "鿿", "\n"),
+    "render.view:mark_words#2": ("", "鿿", "\n"),
     "reuse.words:_PARTICULAR": ("11:", "1,\t", "\n"),
     "reuse.words:_OUTLINE": ("", "34.", "a"),
     "reuse.version:_UNSPACED": ("", "鿿", "\n"),

@@ -1,35 +1,39 @@
 """Questions to a real server on this machine, and everything that can go wrong on the way."""
 
 import time
+from typing import Any
 
 import pytest
 
 from longmatch.errors import LongmatchError
 from longmatch.models.llm.chat import KEY, MODEL, URL, Chat, ChatError, ModelAddress, RejectedRequest, Reply
+from longmatch.models.llm.judge import Judge
 from tests.models.llm.chat_server import Answer, ChatServer
 
 FINE = Answer("85")
 REPLY = Reply("85", False, 100, 7)
 SECRET = "the text of a document"
+REQUEST: dict[str, Any] = {
+    "model": "tiny",
+    "messages": [{"role": "user", "content": SECRET}],
+    "temperature": 0,
+    "max_tokens": 10,
+}
 
 
 def ask(server: ChatServer, **settings) -> Reply:
     address = ModelAddress.of(server.url, "tiny", "the-key")
     chat = Chat(address, **{"timeout": 5.0, "retries": 2, "backoff": 0.01, **settings})
-    return chat.ask(address.request([{"role": "user", "content": SECRET}], 10))
+    return chat.ask(REQUEST)
 
 
 def test_a_request_is_in_the_protocols_form(server):
     server.answers(FINE)
-    assert ask(server) == REPLY
+    chat = Chat(ModelAddress.of(server.url, "tiny", "the-key"), timeout=5.0)
+    assert Judge(chat).score(REQUEST["messages"], REQUEST["max_tokens"]) == 0.85
     (request,) = server.requests
     assert request.path == "/v1/chat/completions" and request.headers["Authorization"] == "Bearer the-key"
-    assert request.body == {
-        "model": "tiny",
-        "messages": [{"role": "user", "content": SECRET}],
-        "temperature": 0,
-        "max_tokens": 10,
-    }
+    assert request.body == REQUEST
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
