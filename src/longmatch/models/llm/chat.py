@@ -58,6 +58,10 @@ class ModelAddress:
         """Scheme, host and port, for messages: a path or a query may hold secrets."""
         return f"{self.parts.scheme}://{self.parts.netloc}"
 
+    def request(self, messages: list[dict[str, str]], answer_tokens: int) -> dict[str, Any]:
+        """The body of a request: the most likely answer, and not a long one."""
+        return {"model": self.model, "messages": messages, "temperature": 0, "max_tokens": answer_tokens}
+
 
 @dataclass(frozen=True)
 class Reply:

@@ -74,11 +74,9 @@ class Judge:
 
     def score(self, messages: list[dict[str, str]], answer_tokens: int) -> float | None:
         """The score, from 0 to 1; None if the model refuses, says nothing usable, or does not reply."""
-        address = self.chat.address
-        # the most likely answer, and not a long one
-        request = {"model": address.model, "messages": messages, "temperature": 0, "max_tokens": answer_tokens}
+        request = self.chat.address.request(messages, answer_tokens)
         # a file named by address, model and prompt: it holds no text
-        name = sha256(json.dumps([address.url, request], sort_keys=True).encode()).hexdigest()
+        name = sha256(json.dumps([self.chat.address.url, request], sort_keys=True).encode()).hexdigest()
         path = cache_folder() / "llm" / name[:2] / f"{name}.json"
         with suppress(OSError, ValueError, KeyError, TypeError):
             known = json.loads(path.read_text(encoding="utf-8"))["score"]
