@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmatch.default.calibration import NOT_FULL_FOR_COPIES, Calibration, Scale
+from longmatch.default.calibration import Calibration, Scale
+from longmatch.default.comparison import Comparison
+from longmatch.default.sides import BY_NAME, Side
 from longmatch.default.statistics import shipped_statistics
 
 SIDES = ("words", "phrases", "meaning")
@@ -37,7 +39,7 @@ def test_the_score_rises_with_every_side(values, raised):
 @given(TRUST)
 def test_a_document_like_itself_on_every_side_scores_1_in_any_language(share):
     calibration = shipped_statistics().calibration.trusting(share)
-    copy = {name: 0.0 if name in NOT_FULL_FOR_COPIES else 1.0 for name in calibration.sides}
+    copy = {name: float(BY_NAME[name].full_for_copies) for name in calibration.sides}
     assert score(calibration, copy) == pytest.approx(1, abs=1e-4)
 
 
@@ -136,3 +138,10 @@ def test_likeness_is_the_share_of_a_texts_own_evidence_and_nothing_is_held_again
 def test_it_comes_back_from_disk(made, tmp_path: Path):
     made.write(tmp_path / "calibration.json")
     assert Calibration.read(tmp_path / "calibration.json") == made
+
+
+def test_a_new_side_counts_as_far_as_what_it_needs_is_known(made, monkeypatch):
+    monkeypatch.setitem(BY_NAME, "x", Side("x", "x", 0.1, Comparison.length_correction, needs_titles=True))
+    assert made.trusting(1.0, titles=0.25).scales["x"].weight == 0.5
+    monkeypatch.setitem(BY_NAME, "x", Side("x", "x", 0.1, Comparison.length_correction, needs_language=True))
+    assert made.trusting(0.25).scales["x"].weight == 0.5

@@ -12,10 +12,6 @@ from longmatch.default.unrelated import STAND_IN, USUAL_WORDS, Similarities, Unr
 from longmatch.lexical.terms import KINDS
 from longmatch.ragged import Floats
 
-NEEDS_LANGUAGE = named(lambda side: side.needs_language)
-NEEDS_TITLES = named(lambda side: side.needs_titles)
-IN_LIKENESS = named(lambda side: side.in_likeness)
-NOT_FULL_FOR_COPIES = named(lambda side: not side.full_for_copies)
 COPY_MARGIN = 1e-6  # by which a copy's score stays below 1
 COPY = 0.9999  # the similarity of the phrases of two documents from which all of them are the same
 CERTAIN = 0.999  # the least probability of a copy, whatever the collection shares
@@ -98,9 +94,9 @@ class Calibration:
         """
         foreign = 1 - (language if vocabulary is None else vocabulary)
         weights = {name: scale.weight for name, scale in self.scales.items()}
-        for name in weights.keys() & NEEDS_LANGUAGE:
+        for name in weights.keys() & named(lambda side: side.needs_language):
             weights[name] *= language
-        for name in weights.keys() & NEEDS_TITLES:
+        for name in weights.keys() & named(lambda side: side.needs_titles):
             weights[name] *= titles
         if {"words", "phrases"} <= set(weights):
             weights["words"] += foreign * max(0.0, weights["phrases"] - weights["words"])
@@ -130,7 +126,8 @@ class Calibration:
         COPY_MARGIN leaves below 1.
         """
         evidence = self.evidence(similarities)
-        copy = self.evidence({name: np.ones(1) for name in similarities if name not in NOT_FULL_FOR_COPIES})
+        whole = similarities.keys() - named(lambda side: not side.full_for_copies)
+        copy = self.evidence({name: np.ones(1) for name in similarities if name in whole})
         share_of_copy = _sigmoid(self.slope * evidence + self.bias) / _sigmoid(self.slope * copy + self.bias)
         above = 1 - COPY_MARGIN * np.exp(np.minimum(copy - evidence, 0))
         return np.where(evidence > copy, above, (1 - COPY_MARGIN) * share_of_copy)
@@ -144,7 +141,8 @@ class Calibration:
         copy has no more of them than a relative may have; nor do phrases, of which the few rare ones added to a copy
         outweigh all it shares with many others.
         """
-        known = {name: x for name, x in similarities.items() if name in IN_LIKENESS}
+        counted = named(lambda side: side.in_likeness)
+        known = {name: x for name, x in similarities.items() if name in counted}
         shares = [np.where(np.isnan(x), np.nan, self.scales[name].share(x)) for name, x in known.items()]
         return np.asarray(np.nanmean(shares, axis=0))
 
@@ -234,7 +232,8 @@ class Probability:
 
 def _evidence(curve: Curve, surprise: Similarities, length: Floats, language: float) -> Floats:
     """The evidence in a language known to that degree: where meaning cannot tell, words count for it."""
-    weights = {name: weight * (language if name in NEEDS_LANGUAGE else 1.0) for name, weight in curve.weights.items()}
+    read = named(lambda side: side.needs_language)
+    weights = {name: weight * (language if name in read else 1.0) for name, weight in curve.weights.items()}
     weights["words"] = weights.get("words", 0.0) + sum(curve.weights.values()) - sum(weights.values())
     weighed = sum(weight * surprise[name] for name, weight in weights.items() if name in surprise)
     return np.asarray(curve.bias + curve.length * length + weighed)

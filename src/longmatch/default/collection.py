@@ -6,11 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from longmatch.default.calibration import NEEDS_LANGUAGE
 from longmatch.default.comparison import Candidates, Comparison, Query, TermColumn, WeighedDocument
 from longmatch.default.encoding import Encoding
 from longmatch.default.rarity import Rarity, known_of, prior_of
-from longmatch.default.sides import similarities
+from longmatch.default.sides import named, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import SAMPLED_SIDES, Sample, Unrelated, drawn_documents
 from longmatch.lexical.mentions import stack_titles
@@ -102,7 +101,7 @@ def sampled_unrelated(encodings: Sequence[Encoding], rarity: Rarity, documents: 
         return prior_of(encodings, rarity.statistics)
     some = [encodings[i] for i in drawn_documents(len(encodings))]
     collection = Collection(some, rarity)
-    known = SAMPLED_SIDES if rarity.trust[0] else SAMPLED_SIDES - NEEDS_LANGUAGE
+    known = SAMPLED_SIDES if rarity.trust[0] else SAMPLED_SIDES - named(lambda side: side.needs_language)
     sides = [name for name in rarity.statistics.probability.sides if name in known]
     rows = [collection.similarities(encoding, sides) for encoding in some]
     first, second = np.triu_indices(len(some), 1)

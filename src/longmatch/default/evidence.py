@@ -30,7 +30,6 @@ from longmatch.matching.match import Alignment
 from longmatch.matching.presentable import is_sentence
 from longmatch.ragged import Floats
 
-BY_PARTNERS = named(lambda side: side.explained_by == "partners")
 LEAST_SIMILARITY = 0.1  # up to which two passages have nothing in common but a word
 SAME_MEANING = 0.4  # similarity above that of the best of unrelated passages, from which two say the same
 READ = 0.5  # trust in the language from which similarities say something: half of any other's words pass for English
@@ -66,7 +65,7 @@ def align_passages(
         for each, distinctive in zip(partners, found.distinctive, strict=True)
     ]
     total = sum(float(mass.mean()) for mass in above) or 1.0
-    share = sum(parts.get(name, 0.0) for name in BY_PARTNERS)
+    share = sum(parts.get(name, 0.0) for name in named(lambda side: side.explained_by == "partners"))
     directions = []
     for each, mass, links in zip(partners, above, (found.shared.forward, found.shared.backward), strict=True):
         linked = np.where(links.partner >= 0, links.partner, each.index)

@@ -12,7 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from longmatch.default.calibration import IN_LIKENESS
 from longmatch.default.collection import Collection
 from longmatch.default.comparison import Comparison, Query, WeighedDocument, distinctive_sentences
 from longmatch.default.encoding import Encoding
@@ -24,7 +23,7 @@ from longmatch.default.evidence import (
     shared_mentions,
 )
 from longmatch.default.rarity import Language, Rarity, no_verdict
-from longmatch.default.sides import labels, similarities
+from longmatch.default.sides import labels, named, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.lexical.key_terms import key_terms
 from longmatch.lexical.links import Shared, group_cosines, link_sentences
@@ -244,7 +243,7 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, rarity: Rarity) -> Gri
     It is their likeness, not a probability: that was learnt from whole documents, and so was what titles are worth.
     """
     rows, columns = a.sentences.groups(level), b.sentences.groups(level)
-    counted = IN_LIKENESS.intersection(rarity.calibration.sides)
+    counted = named(lambda side: side.in_likeness).intersection(rarity.calibration.sides)
     sides: dict[str, Floats] = {}
     if "words" in counted:
         sides["words"] = group_cosines(a.terms.words, b.terms.words, rows, columns, rarity.words)

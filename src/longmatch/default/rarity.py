@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from longmatch.default.calibration import NEEDS_LANGUAGE, NEEDS_TITLES, Calibration
+from longmatch.default.calibration import Calibration
 from longmatch.default.encoding import Encoding
+from longmatch.default.sides import named
 from longmatch.default.statistics import Statistics
 from longmatch.default.term_rarity import BACKGROUND_DOCUMENTS, FAMILIARITY, TermRarity, blend
 from longmatch.default.unrelated import ONE_TEXT, Known, Similarities, Unrelated, usual_length
@@ -125,7 +126,7 @@ class Rarity(TermRarity):
     def sides(self) -> tuple[str, ...]:
         """The sides that count here, in the score or in the probability."""
         language, titles = self.trust
-        idle = (NEEDS_LANGUAGE if not language else frozenset()) | (NEEDS_TITLES if not titles else frozenset())
+        idle = named(lambda side: (side.needs_language and not language) or (side.needs_titles and not titles))
         likely = [name for name in self.statistics.probability.sides if name not in idle]
         return tuple(dict.fromkeys([*self.calibration.sides, *likely]))
 

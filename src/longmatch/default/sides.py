@@ -116,7 +116,7 @@ def named(choose: Callable[[Side], bool]) -> frozenset[str]:
     >>> sorted(named(lambda side: side.in_likeness))
     ['meaning', 'words']
     """
-    return frozenset(side.name for side in SIDES if choose(side))
+    return frozenset(side.name for side in BY_NAME.values() if choose(side))
 
 
 def labels() -> dict[str, str]:

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from longmatch.default.calibration import IN_LIKENESS
 from longmatch.default.comparison import Comparison, Query
 from longmatch.default.rarity import Language, no_verdict
-from longmatch.default.sides import similarities
+from longmatch.default.sides import named, similarities
 from longmatch.documents.document import Document, Span
 from longmatch.lexical.terms import KINDS, Kind, lookup
 from longmatch.lexical.weights import QueryTerms
@@ -61,7 +60,7 @@ class PairSearch:
         self.scope = Scope.of(searcher.index)
         self.rarity = searcher.index.rarity
         self.calibration = self.rarity.calibration
-        counted = IN_LIKENESS | set(searcher.statistics.probability.sides)
+        counted = named(lambda side: side.in_likeness) | set(searcher.statistics.probability.sides)
         self.sides = [name for name in self.rarity.sides if name in counted]
         self.nearest = searcher.nearest(len(searcher.index))
         columns = (searcher.index.live_column(name).tolist() for name in ("languages", "known", "lengths"))

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.calibration import NEEDS_TITLES, SHARE, Calibration, Curve, Probability, Scale
+from longmatch.default.calibration import SHARE, Calibration, Curve, Probability, Scale
+from longmatch.default.sides import named
 from longmatch.default.statistics import CALIBRATION, PROBABILITY, UNRELATED
 from longmatch.default.unrelated import (
     BOTH_WAYS,
@@ -120,7 +121,8 @@ def fit_score(sets: Sequence[PairSides], weights: Mapping[str, Scale], prior: Pr
     chances = {name: round(usual.chance(name), 5) if name in prior.known else 0.0 for name in weights}
     known = {name: replace(scale, chance=chances[name]) for name, scale in weights.items()}
     uncalibrated = Calibration(known, slope=1.0, bias=0.0)
-    sides = [name for name in uncalibrated.sides if name not in NEEDS_TITLES]
+    titled = named(lambda side: side.needs_titles)
+    sides = [name for name in uncalibrated.sides if name not in titled]
     evidence = []
     for pairs in sets:
         here = uncalibrated.against(unrelated_of(pairs, prior))

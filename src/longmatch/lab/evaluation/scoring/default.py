@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from longmatch.default.calibration import NEEDS_TITLES
 from longmatch.default.collection import Collection, sampled_unrelated
 from longmatch.default.comparison import TITLE_SENTENCES
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
+from longmatch.default.sides import named
 from longmatch.default.unrelated import drawn_documents
 from longmatch.lab.encoders.ragged import as_array
 from longmatch.lab.evaluation.corpus import Corpus
@@ -101,7 +101,7 @@ class CorpusScorer(Scorer):
         """Weigh the terms of all documents."""
         self._vectors, self._chance, stored_words = stored
         self.unhandled = {id: why for layer in stored for id, why in layer.unhandled.items()}
-        titled = bool({*NEEDS_TITLES, "named"} & set(self.sides))
+        titled = bool({*named(lambda side: side.needs_titles), "named"} & set(self.sides))
         titles = corpus.titles if titled else [""] * len(corpus)
         there = title_vectors(titles, self.matcher.backbone) if "cites_title" in self.sides else [None] * len(titles)
         nothing = SentenceVectors(np.empty((0, self.matcher.backbone.width), np.float32), np.empty(0))
