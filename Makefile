@@ -9,7 +9,7 @@ export OMP_WAIT_POLICY = PASSIVE
 export PYTHONDONTWRITEBYTECODE =  # the many processes of the tests need not compile the same files again
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test product-tests test-lab test-slow fuzz kills flips lint docs clean
+.PHONY: demo test product-tests test-lab test-slow properties fuzz kills flips lint docs clean
 
 demo: $(PRODUCT)
 	@$(BIN)/python examples/demo.py
@@ -23,8 +23,11 @@ product-tests: $(READY)
 test-lab: $(READY)  # of the laboratory: training, evaluation, the papers' systems and baselines
 	$(PYTEST) -m "not slow" tests/lab src/longmatch/lab
 
-test-slow: $(READY)  # kill tests at length, soak, notebooks, long trainings, large property runs, fuzzing
-	EXAMPLES_TIMES=2 $(PYTEST) -m "slow or hypothesis or fuzz"
+test-slow: $(READY)  # kill tests at length, soak, notebooks, long trainings, fuzzing
+	EXAMPLES_TIMES=2 $(PYTEST) -m "slow or fuzz"
+
+properties: $(READY)  # every property on twelve times as many examples as `make test` tries
+	EXAMPLES_TIMES=5 $(PYTEST) -m hypothesis
 
 MINUTES ?= 10
 fuzz: $(READY)  # damaged files of every format; what goes wrong is kept in out/fuzz
