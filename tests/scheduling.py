@@ -7,10 +7,14 @@ from xdist.scheduler import LoadScopeScheduling
 TOGETHER = ("tests/distributed",)
 """Folders whose files share what takes long to make."""
 
+APART = ("tests/safety/test_safety.py",)
+"""Files whose tests take minutes each and share nothing."""
+
 FIRST = (
+    *APART,
     "tests/distributed",
     "tests/default/test_compare.py",  # reads the example collection, which others then need not
-    "tests/cli/test_on_ray.py",
+    "tests/cli/test_options.py",
     "tests/lab/training/test_processes.py",
     "tests/lab/training/test_killed.py",
     "tests/library/test_killed.py",
@@ -24,8 +28,10 @@ FIRST = (
 
 
 def scope(nodeid: str) -> str:
-    """The file, or the folder, that a test is taken with."""
+    """The file, or the folder, that a test is taken with; or the test alone."""
     file = nodeid.split("::", 1)[0]
+    if file in APART:
+        return nodeid
     return next((folder for folder in TOGETHER if file.startswith(f"{folder}/")), file)
 
 
@@ -35,7 +41,7 @@ def turn(nodeid: str) -> int:
 
 
 class LongestFirst(LoadScopeScheduling):
-    """`--dist loadfile` with these two rules."""
+    """`--dist loadfile` with these rules."""
 
     def __init__(self, config: Any, log: Any) -> None:
         super().__init__(config, log)
