@@ -60,6 +60,18 @@ def test_the_time_left_falls_also_between_reports_and_never_to_nothing():
     assert countdown.left == 1.0
 
 
+def test_the_first_file_of_many_says_nothing_of_the_pace():
+    now = 0.0
+    countdown = Countdown(lambda: now)
+    countdown.report(0.0)
+    now = 4.0  # most of it went into starting
+    countdown.report(0.001)
+    assert countdown.left is None
+    now = 5.0
+    countdown.report(0.1)
+    assert countdown.left == 45.0
+
+
 def test_another_scan_is_counted_from_its_beginning():
     told = Waiting()
     told.report_page(0, 3)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PATIENCE = 3.0  # seconds before anything is said in a pipe
 AGAIN = 30.0  # seconds before it is said again, unless another stage has begun
 INDEX = 0.08  # of all the time, which the index takes after the last document is written
+LEAST_SHARE, LEAST_SECONDS = 0.02, 10.0  # one of them is done or gone before a pace is believed
 STOPPED_EARLY = "stopped. Nothing new is kept yet; run the same command again to start from the beginning."
 
 
@@ -103,7 +104,8 @@ class Countdown:
         now = self._clock()
         begun, before = self._first = self._first or (now, share)
         said, self._latest = self._latest, share
-        if before < share != said:  # said again, it is no news of the pace
+        is_known = share - before >= LEAST_SHARE or now - begun >= LEAST_SECONDS
+        if before < share != said and is_known:  # said again, it is no news of the pace
             self._end = now + (now - begun) * (1 - share) / (share - before)
 
     @property
