@@ -94,7 +94,7 @@ def pages_that_run() -> Iterator[Any]:
         yield pytest.param(page, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
 
 
-@pytest.mark.parametrize("page", pages_that_run())
+@pytest.mark.parametrize("page", list(pages_that_run()))
 def test_what_a_page_shows_runs_in_order(page, reader, monkeypatch, capsys):
     def longmatch(*words: str) -> None:
         served = ["--port", "0"] if words[0] == "serve" else []  # any that is free
