@@ -10,6 +10,7 @@ from longmatch.lab.baselines.cross.encoder import read
 from longmatch.lab.baselines.cross.selection import CrossBatch
 from longmatch.lab.encoders.checkpoint import open_tokenizer
 from longmatch.models.loading import load
+from tests.lab.baselines.cross.padding import padded
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
 SIZE = 3
@@ -32,17 +33,6 @@ def batch_of(sides):
 def cut(ids):
     ids = list(ids)
     return [ids[start : start + SIZE] for start in range(0, len(ids), SIZE)] or [[]]
-
-
-def padded(sides):
-    """Ids, mask and types of rows side by side."""
-    rows = [[2, *a, 3, *b, 3] for a, b in sides]
-    ids = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
-    types = torch.zeros_like(ids)
-    for number, (row, (a, _)) in enumerate(zip(rows, sides, strict=True)):
-        ids[number, : len(row)] = torch.tensor(row)
-        types[number, len(a) + 2 : len(row)] = 1
-    return ids, ids > 0, types
 
 
 def one_pair(model, a, b):

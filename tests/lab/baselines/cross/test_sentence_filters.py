@@ -28,6 +28,7 @@ from longmatch.lab.baselines.cross.sentence_filters import (
     word_ranks,
 )
 from longmatch.lab.encoders.checkpoint import open_tokenizer
+from tests.lab.baselines.cross.padding import padded
 from tests.lab.baselines.cross.plain_pagerank import central_sentences, central_words, pagerank
 from tests.lab.baselines.cross.tiny_cross import enlarge
 
@@ -139,17 +140,6 @@ def made(backbone, kind=IgnitionModel, **settings):
 
 def batch_of(sides):
     return CrossBatch.of([(np.array(a, dtype=np.int64), np.array(b, dtype=np.int64)) for a, b in sides], (2, 3))
-
-
-def padded(sides):
-    """Ids, mask and types of rows side by side."""
-    rows = [[2, *a, 3, *b, 3] for a, b in sides]
-    ids = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
-    types = torch.zeros_like(ids)
-    for number, (row, (a, _)) in enumerate(zip(rows, sides, strict=True)):
-        ids[number, : len(row)] = torch.tensor(row)
-        types[number, len(a) + 2 : len(row)] = 1
-    return ids, ids > 0, types
 
 
 def random_attention(lengths, seed=0):

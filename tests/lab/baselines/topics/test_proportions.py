@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from longmatch.lab.baselines.topics.lda import Vocabulary, proportions, topic_similarity
+from longmatch.lab.baselines.topics.proportions import Vocabulary, proportions, topic_similarity
 from longmatch.lexical.terms import Counts
 
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone, Vectors
-from longmatch.lab.baselines.topics.lda import (
+from longmatch.lab.baselines.topics.proportions import (
     Floats,
     TopicMatcher,
     TopicProfile,
