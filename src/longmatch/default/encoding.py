@@ -54,8 +54,8 @@ class Encoding:
 
     @cached_property
     def mean(self) -> Array:
-        """The document's vector: the mean of its sentences', of length 1."""
-        return unit_rows(self.sentence_vectors.vectors.mean(0))
+        """The document's vector: the mean of its sentences', of length 1; zeros where none has a vector."""
+        return unit_rows(self.sentence_vectors.vectors.sum(0))
 
     def __len__(self) -> int:
         return len(self.sentences.starts)

@@ -24,6 +24,7 @@ from longmatch.web.security import Guard
 from longmatch.web.state import State
 
 GRACE = 5  # seconds that answers under way may take once the server is to end
+CLOSING = 2  # as many connections as there may be, once more: those that made room may still be ending
 
 
 def create_app(
@@ -85,7 +86,7 @@ class TimedConnection(H11Protocol):
         self._wait_for_head()
         timed = (one for one in self.connections if isinstance(one, TimedConnection))
         opened = {one for one in timed if not one.transport.is_closing()}
-        if self.limit_concurrency is not None and len(opened) >= self.limit_concurrency:
+        if self.limit_concurrency is not None and len(opened) >= self.limit_concurrency // CLOSING:
             # those whose turn it is: to send a head, or the rest of a body
             waiting = [one for one in opened - {self} if not one.has_head or one.cycle.more_body]
             if waiting:
@@ -128,7 +129,7 @@ def server_of(app: Any) -> uvicorn.Server:
         access_log=False,  # who read what is nobody's business
         server_header=False,
         ws="none",
-        limit_concurrency=limits.connections,
+        limit_concurrency=CLOSING * limits.connections,
         timeout_keep_alive=limits.head_seconds,
         timeout_graceful_shutdown=GRACE,
     )
