@@ -4,7 +4,7 @@ import re
 from itertools import groupby, pairwise, takewhile, zip_longest
 
 from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, ends_sentence, merged, starts_caption
-from longmatch.documents.pdf.fragments import Line
+from longmatch.documents.pdf.lines import Line
 from longmatch.documents.pdf.numbering import read_number
 
 _CONTENTS_ENTRY = re.compile(r"(?:(?:[.·…_]\s?){4}|…{2})\s*+(?:\d{1,4}|[ivxl]{1,6})?$", re.IGNORECASE)

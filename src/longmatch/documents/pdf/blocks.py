@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Literal
 
 from longmatch.documents.document import Kind
-from longmatch.documents.pdf.fragments import CAPTION_LABEL, Line, usual_size
+from longmatch.documents.pdf.fragments import usual_size
+from longmatch.documents.pdf.lines import CAPTION_LABEL, Line
 from longmatch.documents.pdf.numbering import read_number
 
 LIST_ITEM = re.compile(

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from statistics import median
 
-from longmatch.documents.pdf.fragments import CAPTION_LABEL, Fragment, Line, make_line, rows_of
+from longmatch.documents.pdf.fragments import Fragment
+from longmatch.documents.pdf.lines import CAPTION_LABEL, Line, make_line, rows_of
 
 _MIN_LINES = 4  # beside an inset
 _PROSE_WIDTH = 0.2  # of the region's width

@@ -4,7 +4,8 @@ import re
 from collections import Counter, defaultdict
 from itertools import chain, pairwise
 
-from longmatch.documents.pdf.fragments import Fragment, rows_of, usual_size
+from longmatch.documents.pdf.fragments import Fragment, usual_size
+from longmatch.documents.pdf.lines import rows_of
 
 Pages = list[list[Fragment]]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile, zip_longest
 
 from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, merged
-from longmatch.documents.pdf.fragments import CAPTION_LABEL
+from longmatch.documents.pdf.lines import CAPTION_LABEL
 from longmatch.documents.pdf.numbering import Number, consistent, read_number
 from longmatch.documents.text import nested_items
 

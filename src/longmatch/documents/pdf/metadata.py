@@ -3,12 +3,9 @@
 import mmap
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
-
-import pypdfium2 as pdfium
 
 from longmatch.documents.archive import TooDeep, parse_xml
 from longmatch.documents.metadata import bibliography, doi_of, dois_in, year_of
@@ -37,15 +34,6 @@ def pdf_metadata(path: Path, info: Mapping[str, str], first_page: str) -> dict[s
         [*(text for text in stated if doi_of(text)), *(shown if len(shown) == 1 else [])],
     )
     return dict(info) | facts
-
-
-def first_page_text(document: Any) -> str:
-    """The text of the first page of a pdfium document."""
-    try:
-        with closing(document[0]) as page, closing(page.get_textpage()) as text_page:
-            return str(text_page.get_text_range())
-    except pdfium.PdfiumError:
-        return ""
 
 
 def _xmp(path: Path) -> Element | None:

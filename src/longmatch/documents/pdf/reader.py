@@ -16,10 +16,11 @@ from longmatch.documents.draft import Draft
 from longmatch.documents.pdf import block_kinds, scans
 from longmatch.documents.pdf.blocks import LIST_ITEM, Body, LayoutBlock, ends_sentence, make_blocks
 from longmatch.documents.pdf.columns import ColumnReader, usual_gutters
-from longmatch.documents.pdf.fragments import Fragment, Line, read_fragments
+from longmatch.documents.pdf.fragments import Fragment, read_fragments
 from longmatch.documents.pdf.furniture import without_furniture
 from longmatch.documents.pdf.headings import mark_headings, normalise
-from longmatch.documents.pdf.metadata import first_page_text, pdf_metadata
+from longmatch.documents.pdf.lines import Line
+from longmatch.documents.pdf.metadata import pdf_metadata
 from longmatch.documents.pdf.picture import open_pdf
 from longmatch.errors import ReadError
 
@@ -118,6 +119,7 @@ def read_pdf(path: Path) -> Draft:
     remarks: list[str] = []
     bookmarks: set[str] = set()
     info: dict[str, str] = {}
+    first_page = ""
     with open_pdf(path) as document:
         for number in range(1, len(document) + 1):
             pages.append([])
@@ -126,8 +128,9 @@ def read_pdf(path: Path) -> Draft:
             except pdfium.PdfiumError:
                 remarks.append(f"{path}: page {number} is damaged and was skipped.")
                 continue
-            with closing(page):
-                pages[-1] = read_fragments(page)
+            with closing(page), closing(page.get_textpage()) as textpage:
+                pages[-1] = read_fragments(textpage)
+                first_page = textpage.get_text_range() if number == 1 else first_page
                 if not pages[-1] and any(page.get_objects(filter=[pdfium.raw.FPDF_PAGEOBJ_IMAGE])):
                     scanned.append(number)
         for bookmark in document.get_toc():
@@ -135,7 +138,7 @@ def read_pdf(path: Path) -> Draft:
                 bookmarks.add(normalise(str(bookmark.get_title())))
         with suppress(UnicodeDecodeError):
             info = dict(document.get_metadata_dict(skip_empty=True))
-        metadata = pdf_metadata(path, info, first_page_text(document))
+        metadata = pdf_metadata(path, info, first_page)
     with_ocr = bool(scanned) and ocr.is_available()
     if with_ocr:
         recognised = scans.read_scanned(path, scanned)
