@@ -17,7 +17,7 @@ LIST_ITEM = re.compile(
 )
 ABSTRACT = re.compile(r"abstract|summary|zusammenfassung|résumé|resumen|摘要", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；…][\"'”’)\]]*$")
-_QUANTITY = re.compile(r"[-−–+±~<>≤≥(]*\d[\d.,]*[%)*†‡]*|[-–—]")
+_QUANTITY = re.compile(r"(?<!\S)(?:[-−–+±~<>≤≥(]*\d[\d.,]*[%)*†‡]*|[-–—])(?!\S)")
 _EQUATION_NUMBER = re.compile(r"\(?[A-Z]?\.?\d+(?:\.\d+)?[a-z]?\)")
 
 
@@ -93,7 +93,8 @@ def starts_caption(line: Line, body: Body) -> bool:
 
 def make_blocks(lines: list[Line], body: Body) -> list[LayoutBlock]:
     """Group the lines into tables and paragraphs."""
-    tabular = _table_rows(lines, body)
+    cells = [_count_cells(line) for line in lines]
+    tabular = _table_rows(lines, cells, body)
     blocks: list[LayoutBlock] = []
     for index, line in enumerate(lines):
         before = blocks[-1] if blocks else None
@@ -103,7 +104,11 @@ def make_blocks(lines: list[Line], body: Body) -> list[LayoutBlock]:
                 before.lines.append(line)
             else:
                 blocks.append(LayoutBlock([line], "table"))
-        elif before is None or before.kind == "table" or _starts_block(before, line, after, body):
+        elif (
+            before is None
+            or before.kind == "table"
+            or _starts_block(before, line, after, body, is_above_row=after is not None and cells[index + 1] >= 2)
+        ):
             blocks.append(LayoutBlock([line]))
         else:
             before.lines.append(line)
@@ -112,9 +117,8 @@ def make_blocks(lines: list[Line], body: Body) -> list[LayoutBlock]:
 
 def _count_cells(line: Line) -> int:
     """Number of cells of a line, without the marker of a list item and the number of an equation."""
-    tokens = line.text.split()
-    numbers = sum(bool(_QUANTITY.fullmatch(token)) for token in tokens)
-    if numbers >= 3 and numbers >= 0.5 * len(tokens):
+    numbers = len(_QUANTITY.findall(line.text))
+    if numbers >= 3 and numbers >= 0.5 * len(line.text.split()):
         return max(line.cells, numbers)
     if line.cells == 1:
         return 1
@@ -126,9 +130,11 @@ def _count_cells(line: Line) -> int:
     return len(parts)
 
 
-def _table_rows(lines: list[Line], body: Body) -> list[bool]:
+def _table_rows(lines: list[Line], cells: list[int], body: Body) -> list[bool]:
     """Which lines are rows of a table: several cells, near a line with several cells."""
-    cells = [_count_cells(line) if line.size < 1.15 * body.size else 1 for line in lines]  # larger: a stretched heading
+    cells = [  # larger: a stretched heading
+        count if line.size < 1.15 * body.size else 1 for line, count in zip(lines, cells, strict=True)
+    ]
     tabular = [False] * len(lines)
 
     for above, below in pairwise(index for index, count in enumerate(cells) if count >= 2):
@@ -140,8 +146,8 @@ def _table_rows(lines: list[Line], body: Body) -> list[bool]:
     return [inside or count >= 4 for inside, count in zip(tabular, cells, strict=True)]
 
 
-def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body) -> bool:
-    """Whether a line does not continue the block before it; `after` is the next line."""
+def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body, is_above_row: bool) -> bool:
+    """Whether a line does not continue the block before it; `after` is the next line, which may be a table's row."""
     last = block.last
     if line.column != last.column:
         return True
@@ -149,7 +155,6 @@ def _starts_block(block: LayoutBlock, line: Line, after: Line | None, body: Body
         return False
     if _changes_style(block, line, body):
         return True
-    is_above_row = after is not None and _count_cells(after) >= 2
     if is_above_row and ends_sentence(last.text) and starts_caption(block.first, body):
         return True  # the head of a table directly below its caption
     em = max(line.size, last.size)

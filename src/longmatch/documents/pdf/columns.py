@@ -2,9 +2,12 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import median
+
+import numpy as np
+import numpy.typing as npt
 
 from longmatch.documents.pdf.fragments import Fragment
 from longmatch.documents.pdf.lines import CAPTION_LABEL, Line, make_line, rows_of
@@ -14,6 +17,7 @@ _PROSE_WIDTH = 0.2  # of the region's width
 _MAX_DEPTH = 3  # of regions split at gutters
 
 Row = list[Fragment]
+Sides = npt.NDArray[np.float64]  # (fragments, 5): left, right, top, bottom, size
 
 
 @dataclass
@@ -128,7 +132,8 @@ def find_gutter(fragments: list[Fragment], usual: tuple[float, ...] = ()) -> flo
         return None
     left, right = min(fragment.x0 for fragment in fragments), max(fragment.x1 for fragment in fragments)
     width = right - left
-    prose = [p for p in fragments if p.prose and p.width >= _PROSE_WIDTH * width]
+    prose = [p for p in fragments if p.prose and p.x1 - p.x0 >= _PROSE_WIDTH * width]
+    sides = np.array([(p.x0, p.x1, p.top, p.bottom, p.size) for p in prose]).reshape(-1, 5)
     edges = sorted({round(fragment.x1, 1) for fragment in prose})
     best: tuple[float, float, float] | None = None
     for end in sorted({round(fragment.x0, 1) for fragment in prose}):
@@ -136,8 +141,7 @@ def find_gutter(fragments: list[Fragment], usual: tuple[float, ...] = ()) -> flo
         if not left + 0.15 * width < end < right - 0.15 * width or not place:
             continue
         start = edges[place - 1]  # where the fragments to the left of the stripe end
-        before = [fragment for fragment in prose if fragment.x1 <= start + 0.1]
-        after = [fragment for fragment in prose if fragment.x0 >= end - 0.1]
+        before, after = sides[sides[:, 1] <= start + 0.1], sides[sides[:, 0] >= end - 0.1]
         across = len(prose) - len(before) - len(after)
         facing = _facing(before, after) if _aligned(before) and _aligned(after) else 0
         expected = any(start - 6 <= gutter <= end + 6 for gutter in usual)
@@ -148,20 +152,21 @@ def find_gutter(fragments: list[Fragment], usual: tuple[float, ...] = ()) -> flo
     return best[2] if best else None
 
 
-def _aligned(fragments: list[Fragment]) -> bool:
+def _aligned(sides: Sides) -> bool:
     """Whether most fragments begin near one left edge, like the lines of a column and unlike formulas."""
-    if not fragments:
+    if not len(sides):
         return False
-    edges = sorted(fragment.x0 for fragment in fragments)
-    edge = edges[len(edges) // 10]
-    return sum(edge - 6 < x < edge + 2.5 * fragments[0].size for x in edges) >= 0.5 * len(edges)
+    starts, size = np.sort(sides[:, 0]), sides[0, 4]
+    edge = starts[len(starts) // 10]
+    near = (edge - 6 < starts) & (starts < edge + 2.5 * size)
+    return bool(near.sum() >= 0.5 * len(starts))
 
 
-def _facing(before: list[Fragment], after: list[Fragment]) -> int:
+def _facing(before: Sides, after: Sides) -> int:
     """The fragments that are level with text on the other side, of the side that has fewer of them."""
-    top = max(min(p.top for p in before), min(p.top for p in after))
-    bottom = min(max(p.bottom for p in before), max(p.bottom for p in after))
-    return min(sum(p.bottom > top and p.top < bottom for p in side) for side in (before, after))
+    top = max(before[:, 2].min(), after[:, 2].min())
+    bottom = min(before[:, 3].max(), after[:, 3].max())
+    return min(int(((side[:, 3] > top) & (side[:, 2] < bottom)).sum()) for side in (before, after))
 
 
 def _split_band(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row]]]:
@@ -191,18 +196,16 @@ def _split_band(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row
 
 def split_insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
     """Yield each wrapped figure, then the rest of the column, then captions beside others."""
-    groups = [*_insets(fragments), *(list(map(_mirrored, i)) for i in _insets(list(map(_mirrored, fragments))))]
-    inset = {(fragment.x0, fragment.y, fragment.text) for group in groups for fragment in group}
-    rest = [fragment for fragment in fragments if (fragment.x0, fragment.y, fragment.text) not in inset]
+    mirrored = [Fragment(f.text, -f.x1, -f.x0, f.y, f.size, prose=f.prose) for f in fragments]
+    originals = dict(zip(map(id, mirrored), fragments, strict=True))
+    groups = [*_insets(fragments), *([originals[id(f)] for f in inset] for inset in _insets(mirrored))]
+    taken = {(fragment.x0, fragment.y, fragment.text) for group in groups for fragment in group}
+    rest = [f for f in fragments if (f.x0, f.y, f.text) not in taken] if taken else fragments
     captions = _side_captions(rest)
     captioned = {id(fragment) for caption in captions for fragment in caption}
     yield from groups
     yield [fragment for fragment in rest if id(fragment) not in captioned]
     yield from captions
-
-
-def _mirrored(fragment: Fragment) -> Fragment:
-    return replace(fragment, x0=-fragment.x1, x1=-fragment.x0)
 
 
 def _insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
@@ -255,6 +258,8 @@ def _runs(lines: list[Fragment], fragments: list[Fragment], edge: float) -> Iter
 def _side_captions(fragments: list[Fragment]) -> list[list[Fragment]]:
     """Captions with other text to their left, such as that of the second of two figures."""
     captions: list[list[Fragment]] = []
+    if not any(CAPTION_LABEL.match(fragment.text) for fragment in fragments):
+        return captions
     rows = rows_of(fragments)
     for index, row in enumerate(rows):
         for before, fragment in pairwise(row):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
 
 from longmatch.documents.pdf.fragments import Fragment
 
@@ -41,28 +41,34 @@ class Line(Fragment):
 def rows_of(fragments: Iterable[Fragment]) -> list[list[Fragment]]:
     """Group fragments by baseline, top to bottom, each row left to right."""
     rows: list[list[Fragment]] = []  # the widest fragment of a row comes first
-    for fragment in sorted(fragments, key=lambda fragment: fragment.y):
-        for row in reversed(rows[-3:]):
-            overlap = min(row[0].bottom, fragment.bottom) - max(row[0].top, fragment.top)
-            if overlap > 0.55 * min(row[0].size, fragment.size):
+    heights: list[tuple[float, float, float, float]] = []  # of each row's widest: top, bottom, size, width
+    for fragment in sorted(fragments, key=attrgetter("y")):
+        top, bottom, size, width = height = fragment.top, fragment.bottom, fragment.size, fragment.width
+        for place in range(len(rows) - 1, max(len(rows) - 4, -1), -1):
+            row_top, row_bottom, row_size, row_width = heights[place]
+            overlap = (row_bottom if row_bottom < bottom else bottom) - (row_top if row_top > top else top)
+            if overlap > 0.55 * (row_size if row_size < size else size):
+                row = rows[place]
                 row.append(fragment)
-                if fragment.width > row[0].width:
-                    row[0], row[-1] = row[-1], row[0]
+                if width > row_width:
+                    row[0], row[-1], heights[place] = row[-1], row[0], height
                 break
         else:
             rows.append([fragment])
+            heights.append(height)
     rows.sort(key=lambda row: row[0].y)
     merged: list[list[Fragment]] = []
     for index, row in enumerate(rows):
         # Tiny rows, such as the limits of a sum, belong to the neighbouring line that has a gap for them
-        tiny = sum(len(fragment.text) for fragment in row) <= 4 and not all(f.text.isdigit() for f in row)
+        tiny = len(row[0].text) <= 4 and sum(len(fragment.text) for fragment in row) <= 4
+        tiny = tiny and not all(fragment.text.isdigit() for fragment in row)
         neighbours = [*rows[index + 1 : index + 3], *merged[-2:]] if tiny else []
         target = next((other for other in neighbours if all(_fits(fragment, other) for fragment in row)), None)
         if target is None:
             merged.append(row)
         else:
             target.extend(row)
-    return [sorted(row, key=lambda fragment: fragment.x0) for row in merged]
+    return [sorted(row, key=attrgetter("x0")) for row in merged]
 
 
 def _fits(limit: Fragment, row: list[Fragment]) -> bool:
@@ -89,8 +95,19 @@ def make_line(row: list[Fragment], page: int) -> Line:
     longest = max(row, key=lambda fragment: len(fragment.text))
     upper = text.isupper() and len(text) > 2
     size = max(fragment.top_size for fragment in row) if upper else longest.size
-    words = [fragment for fragment in row if any(map(str.isalpha, fragment.text))] or row
-    bold, italic, mono = (all(getattr(fragment, trait) for fragment in words) for trait in ("bold", "italic", "mono"))
-    x1, marks = max(fragment.x1 for fragment in row), {"marked": row[0].marked, "bold_start": row[0].bold_start}
-    style: dict[str, Any] = {"bold": bold, "italic": italic, "mono": mono, "font": longest.font, **marks}
-    return Line(text, row[0].x0, x1, longest.y, size, **style, cells=cells, page=page)
+    words = [fragment for fragment in row if any(map(str.isalpha, fragment.text))] if len(row) > 1 else row
+    return Line(
+        text,
+        row[0].x0,
+        max(fragment.x1 for fragment in row),
+        longest.y,
+        size,
+        all(fragment.bold for fragment in words or row),
+        all(fragment.italic for fragment in words or row),
+        all(fragment.mono for fragment in words or row),
+        longest.font,
+        row[0].marked,
+        row[0].bold_start,
+        cells=cells,
+        page=page,
+    )

@@ -63,7 +63,8 @@ def join(before: str, after: str, words: WordCounts) -> str:
     """
     if not before or not after:
         return before or after
-    left, right = _HYPHENATED_END.search(before), _WORD_START.match(after)
+    left = _HYPHENATED_END.search(before, before.rfind(" ") + 1) if before.endswith("-") else None
+    right = _WORD_START.match(after) if left else None
     if left and right:
         return (before[:-1] if drops_hyphen(left[1], right[0], words) else before) + after
     if before.endswith(("-", "/")) and not before.endswith((" -", "--")):
