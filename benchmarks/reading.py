@@ -3,6 +3,7 @@
     python -m benchmarks.reading outlines [FOLDER] [-v]
     python -m benchmarks.reading formats documents.jsonl.xz [...] [--count 40]
     python -m benchmarks.reading facts FOLDER
+    python -m benchmarks.reading speed FOLDER documents.jsonl.xz [...] [--count 100]
     python -m benchmarks.reading scans [--count 3]
 
 `outlines`: the headings found, and pages of PDF a second. FOLDER (or the environment variable LONGMATCH_PDFS) holds PDF
@@ -25,6 +26,10 @@ written out of order, make the rest, which -v shows.
 compares the sections, paragraph by paragraph. `facts` counts the PDF files of a folder with an author, a year and a
 DOI, and the years that are those in the names of the files (`acl_2017-18.pdf`).
 
+`speed`: processor time of reading a document, sentences and all, and how much of it finding the language and splitting
+into sentences take; of the files of folders, and of lines of JSON Lines files (unpacked before the clock starts). To
+compare two versions, run it by turns with the one and the other first in PYTHONPATH.
+
 `scans` needs the extra `ocr`. PDF files of examples/collection are drawn page by page, turned by up to 0.6 degrees,
 given grain, and put back into PDF files that hold pictures alone. A word of the text counts as found if it stands in
 the scan's text at its place (longest common subsequence of the words, without regard to case and punctuation). Then
@@ -40,12 +45,14 @@ import subprocess
 import tempfile
 import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import partial
 from html import escape
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 import longmatch
 from benchmarks.common import COLLECTION
@@ -53,9 +60,12 @@ from benchmarks.written.documents import written_documents
 from benchmarks.written.formats import FORMATS
 from benchmarks.written.scanning import save_scan
 from longmatch.documents import read as read_document
-from longmatch.documents.document import Document
-from longmatch.documents.jsonl import iterate_jsonl
+from longmatch.documents.document import Document, Sentence
+from longmatch.documents.draft import split_sentences
+from longmatch.documents.jsonl import iterate_jsonl, numbered_lines, parse_line
+from longmatch.documents.language import detect_language
 from longmatch.documents.pdf.reader import read_pdf
+from longmatch.documents.read import find_files
 from longmatch.errors import ReadError
 
 OFFICE_FORMATS = ("html", "odt", "rtf", "docx")
@@ -264,6 +274,39 @@ def count_facts(folder: Path) -> None:
     print(f"{len(known)} files: {counts}, {right} years as in the name")
 
 
+def show_speed(paths: Sequence[Path], count: int) -> None:
+    """Print a row for each folder and file."""
+    print("| documents of | documents | words | ms | language | sentences |\n|---|---|---|---|---|---|")
+    for path in paths:
+        if path.is_dir():
+            readings = [partial(read_document, file) for file in find_files(path)[:count]]
+        else:
+            readings = [partial(parse_line, line, path, number) for number, line in islice(numbered_lines(path), count)]
+        readings[0]()
+        documents, whole = timed(lambda readings=readings: [reading() for reading in readings])
+        _, language = timed(lambda documents=documents: [detect_language(d.text) for d in documents])
+        _, sentences = timed(lambda documents=documents: [split_again(d) for d in documents])
+        words = sum(document.words for document in documents) / len(documents)
+        parts = " | ".join(f"{1000 * part / len(documents):.1f}" for part in (whole, language, sentences))
+        print(f"| {path} | {len(documents)} | {words:,.0f} | {parts} |", flush=True)
+
+
+def split_again(document: Document) -> list[Sentence]:
+    """The sentences of a document, split as its reader did."""
+    text, language = document.readable, document.language
+    return [sentence for paragraph in document.paragraphs for sentence in split_sentences(text, paragraph, language)]
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What some work gives, and the least processor time it took of three times, in seconds."""
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        result = work()
+        best = min(best, time.process_time() - start)
+    return result, best
+
+
 def show_formats(files: Sequence[Path], count: int) -> None:
     """Print a row for each format."""
     documents: list[Document] = []
@@ -324,18 +367,23 @@ def show_scans(count: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    outlines, formats, facts, scans = map(verbs.add_parser, ("outlines", "formats", "facts", "scans"))
+    names = ("outlines", "formats", "facts", "speed", "scans")
+    outlines, formats, facts, speed, scans = map(verbs.add_parser, names)
     outlines.add_argument("folder", nargs="?", default=os.environ.get("LONGMATCH_PDFS"), type=Path)
     outlines.add_argument("-v", "--verbose", action="store_true", help="show misses, extras and mixed sentences")
     formats.add_argument("documents", type=Path, nargs="+")
     formats.add_argument("--count", type=int, default=40, help="documents of each file")
     facts.add_argument("folder", type=Path, help="a folder of PDF files")
+    speed.add_argument("paths", type=Path, nargs="+", help="folders, and files of JSON Lines")
+    speed.add_argument("--count", type=int, default=100, help="documents of each")
     scans.add_argument("--count", type=int, default=3, help="scans")
     options = parser.parse_args()
     if options.verb == "formats":
         show_formats(options.documents, options.count)
     elif options.verb == "facts":
         count_facts(options.folder)
+    elif options.verb == "speed":
+        show_speed(options.paths, options.count)
     elif options.verb == "scans":
         show_scans(options.count)
     else:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, Literal, cast
 
 from longmatch.documents.decoding import whole, whole_values
-from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence, Span, strip_span
+from longmatch.documents.document import Document, Kind, Paragraph, Section, Sentence, Span
 from longmatch.documents.language import count_words, detect_language
 from longmatch.documents.paragraph_kinds import is_reference_heading
 
@@ -145,40 +145,41 @@ def split_sentences(text: str, span: Span, language: str = "en") -> Iterator[Sen
     >>> [s.of(text) for s in split_sentences(text, Span(0, len(text)))]
     ['Dr. Smith came, cf. Fig. 3.', 'He left.']
     """
-    from sentencex import get_sentence_boundaries
+    from sentencex import segment
 
     paragraph = span.of(text)
     start = end = 0
     has_letters = False  # from start to end; kept up to date, as pieces without any may be joined by the thousand
-    for boundary in get_sentence_boundaries(language, paragraph):
-        following = Span(boundary["start_index"], boundary["end_index"])
-        if has_letters and not _is_split_inside(paragraph, Span(start, end), following, language):
+    for piece in segment(language, paragraph):  # they make up the paragraph
+        if has_letters and not _is_split_inside(paragraph, start, end, piece, language):
             yield from _stripped(paragraph, start, end, span.start)
-            start, has_letters = following.start, False
-        end = following.end
-        has_letters = has_letters or any(map(str.isalpha, following.of(paragraph)))
-    yield from _stripped(paragraph, start, max(end, len(paragraph)), span.start)
+            start, has_letters = end, False
+        end += len(piece)
+        has_letters = has_letters or any(map(str.isalpha, piece))
+    yield from _stripped(paragraph, start, len(paragraph), span.start)
 
 
-def _is_split_inside(paragraph: str, before: Span, after: Span, language: str) -> bool:
+def _is_split_inside(paragraph: str, start: int, end: int, following: str, language: str) -> bool:
     """Whether the splitter split inside a sentence: after an abbreviation or a number, or before mere punctuation."""
-    if not any(map(str.isalnum, after.of(paragraph))):
+    if not any(map(str.isalnum, following)):
         return True
-    tail = paragraph[max(before.start, before.end - _CONTEXT) : before.end].rstrip()
-    following = paragraph[after.start : after.start + _CONTEXT].lstrip()
-    if following[:1].islower() and (_DOTTED.search(tail) or not _STOP.search(tail)):
+    tail = paragraph[max(start, end - _CONTEXT) : end].rstrip()
+    ahead = paragraph[end : end + _CONTEXT].lstrip()
+    if ahead[:1].islower() and (_DOTTED.search(tail) or not _STOP.search(tail)):
         return True
     if not tail.endswith("."):
         return False
     if _NEVER_LAST.search(tail) or (language == "fr" and _FRENCH_TITLE.search(tail)):
         return True
-    return bool(_BEFORE_NUMBER.search(tail) and _NUMBER.match(following))
+    return bool(_NUMBER.match(ahead) and _BEFORE_NUMBER.search(tail))
 
 
 def _stripped(paragraph: str, start: int, end: int, offset: int) -> Iterator[Sentence]:
-    span = strip_span(paragraph, start, end)
-    if span.end > span.start:
-        yield Sentence(offset + span.start, offset + span.end)
+    sentence = paragraph[start:end].rstrip()
+    end = start + len(sentence)
+    start = end - len(sentence.lstrip())
+    if end > start:
+        yield Sentence(offset + start, offset + end)
 
 
 def divide_sections(sections: Iterable[Section], text: str) -> Iterator[Section]:

@@ -34,7 +34,9 @@ _COMMON_WORDS = {
 _COMMON = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
 COMMON_WORDS = frozenset().union(*_COMMON.values())  # of all languages that are detected by their words
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+(?:['’][^\W_]+)*")
-_ASCII_WORD = re.compile(r"[0-9a-z]++(?:'[0-9a-z]++)*+")  # the same words of lower-case ASCII text, twice as fast
+_ASCII_WORD = re.compile(r"[0-9A-Za-z]++(?:'[0-9A-Za-z]++)*+")  # the same words of ASCII text, twice as fast
+_ASCII = re.compile(r"[\x00-\x7f]+")
+_ASCII_OTHERS = bytes(code for code in range(128) if not chr(code).isalpha())  # all but letters
 
 
 def detect_language(text: str) -> str:
@@ -44,15 +46,17 @@ def detect_language(text: str) -> str:
     ('de', 'zh')
     """
     sample = text[:_SAMPLE]
-    letters = sum(map(str.isalpha, sample)) or 1
+    foreign = _ASCII.sub("", sample)
+    letters = len(sample.encode("ascii", "ignore").translate(None, _ASCII_OTHERS)) + sum(map(str.isalpha, foreign)) or 1
     for language, script in _SCRIPTS.items():
-        share = len(script.findall(sample)) / letters
+        share = len(script.findall(foreign)) / letters
         if share > (0.05 if language == "ja" else 0.2):  # Japanese mixes kana with Chinese characters
             return language
-    counts = Counter(_WORD.findall(sample.lower()))
-    scores = {language: sum(counts[word] for word in words) for language, words in _COMMON.items()}
+    words = words_of(sample)
+    counts = Counter(filter(COMMON_WORDS.__contains__, words))
+    scores = {language: sum(map(counts.__getitem__, common)) for language, common in _COMMON.items()}
     best = max(scores, key=lambda language: scores[language])
-    return best if scores[best] > max(2, 0.02 * counts.total()) else "en"
+    return best if scores[best] > max(2, 0.02 * len(words)) else "en"
 
 
 def words_of(text: str) -> list[str]:
@@ -61,9 +65,13 @@ def words_of(text: str) -> list[str]:
     >>> words_of("Don't panic: 本院认为.")
     ["don't", 'panic', '本', '院', '认', '为']
     """
-    return (_ASCII_WORD if text.isascii() else _WORD).findall(text.lower())
+    return _split(text.lower())
 
 
 def count_words(text: str) -> int:
     """Number of words of a text; each Chinese or Japanese character counts as one."""
-    return sum(1 for _ in _WORD.finditer(text))
+    return len(_split(text))
+
+
+def _split(text: str) -> list[str]:
+    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)

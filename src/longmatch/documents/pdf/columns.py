@@ -196,9 +196,13 @@ def _split_band(rows: list[Row], sides: _Sides) -> Iterator[tuple[bool, list[Row
 
 def split_insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
     """Yield each wrapped figure, then the rest of the column, then captions beside others."""
-    mirrored = [Fragment(f.text, -f.x1, -f.x0, f.y, f.size, prose=f.prose) for f in fragments]
-    originals = dict(zip(map(id, mirrored), fragments, strict=True))
-    groups = [*_insets(fragments), *([originals[id(f)] for f in inset] for inset in _insets(mirrored))]
+    at_left, at_right = _narrow(fragments)
+    groups = list(_insets(fragments, at_left)) if at_left else []
+    if at_right:
+        mirrored = {id(f): Fragment(f.text, -f.x1, -f.x0, f.y, f.size, prose=f.prose) for f in fragments}
+        originals = {id(image): f for f, image in zip(fragments, mirrored.values(), strict=True)}
+        found = _insets(list(mirrored.values()), [mirrored[id(f)] for f in at_right])
+        groups += [[originals[id(image)] for image in inset] for inset in found]
     taken = {(fragment.x0, fragment.y, fragment.text) for group in groups for fragment in group}
     rest = [f for f in fragments if (f.x0, f.y, f.text) not in taken] if taken else fragments
     captions = _side_captions(rest)
@@ -208,19 +212,23 @@ def split_insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
     yield from captions
 
 
-def _insets(fragments: list[Fragment]) -> Iterator[list[Fragment]]:
-    """Fragments to the right of lines that all end at one position, well before the column's edge."""
+def _narrow(fragments: list[Fragment]) -> tuple[list[Fragment], list[Fragment]]:
+    """The lines that begin at the left edge and end well before the right one, and those that begin well after the
+    left edge and end at the right one.
+    """
     prose = [fragment for fragment in fragments if fragment.prose]
     if len(prose) < 4:
-        return
+        return [], []
     left = sorted(fragment.x0 for fragment in prose)[len(prose) // 10]
     right = sorted(fragment.x1 for fragment in prose)[-1 - len(prose) // 10]
-    width = right - left
-    narrow = [
-        fragment
-        for fragment in prose
-        if abs(fragment.x0 - left) < 2.5 * fragment.size and left + 0.25 * width < fragment.x1 < right - 0.15 * width
-    ]
+    far, near = 0.25 * (right - left), 0.15 * (right - left)
+    at_left = [f for f in prose if abs(f.x0 - left) < 2.5 * f.size and left + far < f.x1 < right - near]
+    at_right = [f for f in prose if abs(f.x1 - right) < 2.5 * f.size and left + near < f.x0 < right - far]
+    return at_left, at_right
+
+
+def _insets(fragments: list[Fragment], narrow: list[Fragment]) -> Iterator[list[Fragment]]:
+    """Fragments to the right of narrow lines that all end at one position."""
     taken: set[int] = set()
     for edge in sorted({round(fragment.x1) for fragment in narrow}):
         lines = sorted((f for f in narrow if abs(f.x1 - edge) < 1.5), key=lambda f: f.y)

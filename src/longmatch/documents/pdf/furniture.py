@@ -131,10 +131,14 @@ def _short_column(fragments: list[Fragment], usual_sizes: dict[int, float]) -> l
     column = [
         fragment
         for fragment in sorted(fragments, key=lambda fragment: fragment.y)
-        if _NUMBER.fullmatch(fragment.text) and abs(usual_sizes.get(_right_edge(fragment), -9.0) - fragment.size) < 0.3
+        if _is_number(fragment.text) and abs(usual_sizes.get(_right_edge(fragment), -9.0) - fragment.size) < 0.3
     ]
     increasing = all(int(above.text) < int(below.text) for above, below in pairwise(column))
     return column if increasing else []
+
+
+def _is_number(text: str) -> bool:
+    return len(text) <= 4 and text.isdecimal()
 
 
 def _right_edge(fragment: Fragment) -> int:
@@ -147,7 +151,7 @@ def _number_columns(fragments: list[Fragment]) -> list[list[Fragment]]:
         return []
     by_edge: dict[int, list[Fragment]] = defaultdict(list)
     for fragment in fragments:
-        if _NUMBER.fullmatch(fragment.text):
+        if _is_number(fragment.text):
             by_edge[round(fragment.x1 / 4)].append(fragment)
     height = max(fragment.y for fragment in fragments) - min(fragment.y for fragment in fragments)
     columns = []

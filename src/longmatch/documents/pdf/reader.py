@@ -177,11 +177,11 @@ def draft_pages(pages: list[list[Fragment]], bookmarks: set[str], metadata: dict
 
 
 def _count_words(lines: Iterable[Line]) -> WordCounts:
-    counts = WordCounts()
+    counted: list[str] = []
     for line in lines:
         words = _WORD.findall(line.text.casefold())
-        counts.update(words if len(words) == 1 else words[1:-1])  # the first and the last may be incomplete
-    return counts
+        counted += words if len(words) == 1 else words[1:-1]  # the first and the last may be incomplete
+    return WordCounts(counted)
 
 
 def _add(draft: Draft, block: LayoutBlock, words: WordCounts) -> None:

@@ -73,15 +73,15 @@ class Words:
         return self.codes[self.offsets[word] : self.offsets[word + 1]].tobytes().decode("utf-32-le")
 
 
-def _undeclared(function: Any, result: Any) -> Any:
-    """A function of pdfium without declared types of arguments: to check them takes longer than to run it."""
-    return ctypes.PYFUNCTYPE(result)(ctypes.cast(function, ctypes.c_void_p).value or 0)
+def _undeclared(function: Any, result: Any, *arguments: Any) -> Any:
+    """A function of pdfium; by default without types of arguments: to check them takes longer than to run it."""
+    return ctypes.PYFUNCTYPE(result, *arguments)(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
 
 _unicode = _undeclared(raw.FPDFText_GetUnicode, ctypes.c_uint)
 _is_generated = _undeclared(raw.FPDFText_IsGenerated, ctypes.c_int)
 _text_object = _undeclared(raw.FPDFText_GetTextObject, ctypes.c_size_t)
-_font_of = _undeclared(raw.FPDFTextObj_GetFont, ctypes.c_size_t)
+_font_of = _undeclared(raw.FPDFTextObj_GetFont, ctypes.c_size_t, ctypes.c_void_p)
 _font_size = _undeclared(raw.FPDFText_GetFontSize, ctypes.c_double)
 _matrix = _undeclared(raw.FPDFText_GetMatrix, ctypes.c_int)
 _box = _undeclared(raw.FPDFText_GetLooseCharBox, ctypes.c_int)
@@ -173,14 +173,15 @@ def _spelled_out(codes: Ints, starts: Ints) -> tuple[Codes, Ints]:
 
 def _styles(page: Any, owners: Ints, first: Ints) -> tuple[Floats, Ints, Ints, list[Font]]:
     """Size, rotation and font of words, given their text objects and first characters; and the fonts."""
-    _, examples, which = np.unique(owners, return_index=True, return_inverse=True)  # a word of each text object
-    places, matrices = first[examples], np.zeros((len(examples), 6), dtype=np.float32)
+    is_new = np.diff(owners, prepend=0) != 0
+    example, which = np.flatnonzero(is_new), np.cumsum(is_new) - 1  # a word of each text object
+    places, matrices = first[example], np.zeros((len(example), 6), dtype=np.float32)
     _fill(matrices, _matrix, page, places)
     sizes = map(_font_size, repeat(page), places.tolist())
     size, rotation = np.array(list(map(_size_and_rotation, *matrices.T[:4].tolist(), sizes))).T
-    addresses = [_font_of(ctypes.c_void_p(owner)) for owner in owners[examples].tolist()]
-    _, font_examples, font = np.unique(addresses, return_index=True, return_inverse=True)
-    fonts = [_font(page, int(places[example])) for example in font_examples.tolist()]
+    addresses = np.fromiter(map(_font_of, owners[example].tolist()), np.int64, len(example))
+    _, font_example, font = np.unique(addresses, return_index=True, return_inverse=True)
+    fonts = [_font(page, place) for place in places[font_example].tolist()]
     return size[which], rotation[which].astype(np.int64), font[which], fonts
 
 
@@ -223,7 +224,7 @@ def _positions(page: Any, first: Ints, last: Ints, rotation: int) -> tuple[Float
 
 def _fill(rows: npt.NDArray[Any], function: Any, page: Any, places: Ints, pointers: int = 1) -> None:
     """Have a function of pdfium write a row for each of some characters, through one pointer to it or one a column."""
-    memory = (ctypes.c_char * rows.nbytes).from_buffer(rows)
+    memory = (ctypes.c_char * rows.nbytes).from_buffer(rows.data)
     starts = [
         map(ctypes.byref, repeat(memory), range(column * rows.itemsize, rows.nbytes, rows.strides[0]))
         for column in range(pointers)
