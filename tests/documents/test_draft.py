@@ -130,3 +130,9 @@ def test_sections_that_a_file_names_itself_are_left_as_they_are(opened):
 def test_the_groups_survive_a_second_reading(opened, tmp_path):
     document = opened("a.txt", HEADED + numbered(range(1, 31)))
     assert read(tmp_path / "a.txt") == document
+
+
+def test_sentences_keep_their_places_in_a_long_text_with_blank_lines():
+    text = "It rained.\n\n" * 2000
+    places = [(sentence.start, sentence.end) for sentence in split_sentences(text, Span(0, len(text)))]
+    assert places == [(start, start + len("It rained.")) for start in range(0, len(text), len("It rained.\n\n"))]

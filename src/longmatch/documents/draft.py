@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Literal, cast
 
 from longmatch.documents.decoding import whole, whole_values
@@ -145,26 +145,35 @@ def split_sentences(text: str, span: Span, language: str = "en") -> Iterator[Sen
     >>> [s.of(text) for s in split_sentences(text, Span(0, len(text)))]
     ['Dr. Smith came, cf. Fig. 3.', 'He left.']
     """
-    from sentencex import segment
-
     paragraph = span.of(text)
     start = end = 0
     has_letters = False  # from start to end; kept up to date, as pieces without any may be joined by the thousand
-    for piece in segment(language, paragraph):  # they make up the paragraph
-        if has_letters and not _is_split_inside(paragraph, start, end, piece, language):
+    for begin, stop in _pieces(paragraph, language):
+        following = paragraph[begin:stop]
+        if has_letters and not _is_split_inside(paragraph, start, end, begin, following, language):
             yield from _stripped(paragraph, start, end, span.start)
-            start, has_letters = end, False
-        end += len(piece)
-        has_letters = has_letters or any(map(str.isalpha, piece))
-    yield from _stripped(paragraph, start, len(paragraph), span.start)
+            start, has_letters = begin, False
+        end = stop
+        has_letters = has_letters or any(map(str.isalpha, following))
+    yield from _stripped(paragraph, start, max(end, len(paragraph)), span.start)
 
 
-def _is_split_inside(paragraph: str, start: int, end: int, following: str, language: str) -> bool:
+def _pieces(paragraph: str, language: str) -> Iterable[tuple[int, int]]:
+    """Where the pieces begin and end into which the splitter cuts a paragraph."""
+    from sentencex import get_sentence_boundaries, segment
+
+    pieces = segment(language, paragraph)  # in half the time that their places take
+    if "".join(pieces) == paragraph:
+        return pairwise(accumulate(map(len, pieces), initial=0))
+    return [(piece["start_index"], piece["end_index"]) for piece in get_sentence_boundaries(language, paragraph)]
+
+
+def _is_split_inside(paragraph: str, start: int, end: int, begin: int, following: str, language: str) -> bool:
     """Whether the splitter split inside a sentence: after an abbreviation or a number, or before mere punctuation."""
     if not any(map(str.isalnum, following)):
         return True
     tail = paragraph[max(start, end - _CONTEXT) : end].rstrip()
-    ahead = paragraph[end : end + _CONTEXT].lstrip()
+    ahead = paragraph[begin : begin + _CONTEXT].lstrip()
     if ahead[:1].islower() and (_DOTTED.search(tail) or not _STOP.search(tail)):
         return True
     if not tail.endswith("."):
