@@ -46,6 +46,7 @@ _SKIPPED_NAMES = re.compile(  # matched in full: a section about cookies is text
     re.IGNORECASE,
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_NAMING = ("class", "role", "epub:type", "id")  # attributes that say what an element is
 _NOTES = re.compile(r"footnotes?|endnotes?|rearnotes?|doc-footnote|doc-endnotes?", re.IGNORECASE)
 _REFERENCES = re.compile(r"references|reflist|bibliography|doc-bibliography|csl-bib-body", re.IGNORECASE)
 _MARKUP = re.compile(  # what has no end goes on to that of the page
@@ -311,6 +312,8 @@ def is_skipped(tag: str, values: Mapping[str, str]) -> bool:
     >>> is_skipped("div", {"class": "cookie-banner"}), is_skipped("section", {"id": "cookies"}), is_skipped("nav", {})
     (True, False, True)
     """
+    if not values:
+        return tag in _SKIPPED
     if "hidden" in values or values.get("aria-hidden") == "true" or _HIDDEN_STYLE.search(values.get("style", "")):
         return True
     if tag in _KEPT or _is_named(_NOTES, values):
@@ -336,9 +339,12 @@ def kind_of(tag: str, values: Mapping[str, str]) -> Kind | None:
 
 
 def _is_named(pattern: re.Pattern[str], values: Mapping[str, str]) -> bool:
-    words = " ".join(values.get(name, "") for name in ("class", "role", "epub:type"))
-    names = [*words.split(), values.get("id", "")]
-    return any(pattern.fullmatch(name) for name in names)
+    return any(
+        pattern.fullmatch(word)
+        for name in _NAMING
+        if name in values
+        for word in ([values[name]] if name == "id" else values[name].split())
+    )
 
 
 def tokens(source: str) -> Iterator[Tag | str]:
@@ -356,7 +362,7 @@ def tokens(source: str) -> Iterator[Tag | str]:
         position = end
         if markup and markup["name"]:
             given, values, after = markup["attributes"], {}, 0
-            for attribute in _ATTRIBUTE.finditer(given):
+            for attribute in _ATTRIBUTE.finditer(given) if given else ():
                 values[attribute[1].lower()] = plain(attribute[2] or attribute[3] or attribute[4] or "")
                 after = attribute.end()
             is_end, is_empty = bool(markup["end"]), given.endswith("/") and after < len(given)
