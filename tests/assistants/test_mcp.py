@@ -14,11 +14,13 @@ from mcp import StdioServerParameters
 from mcp.client.session import ClientSession
 from mcp.client.stdio import stdio_client
 
-from longmatch.assistants.tools import ANSWER, PAGE
+from longmatch.assistants.tools import ANSWER, PAGE, Tools
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.read import read_text_string
+from longmatch.encoders.reader import Reader
 from longmatch.library.library import Library
 from tests.conftest import EXAMPLES
+from tests.library.tiny import KeenReader
 
 IDS = ("removing-mercury-from-waste-water.txt", "gold-without-quicksilver-brief.md", "step-rate-and-tibial-damage.pdf")
 LONG, COPY, NUMBERED = "long.md", "long-again.md", "numbered.md"
@@ -175,6 +177,14 @@ def test_the_missing_library_is_named_with_its_extra(folder: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     with pytest.raises(LongmatchError, match=r"pip install 'longmatch\[mcp\]'"):
         create_server(Library(folder / "library", create=False))
+
+
+def test_a_question_is_read_deeply_if_asked_for(folder: Path, matcher: HybridMatcher, monkeypatch: Any) -> None:
+    monkeypatch.setattr(Reader, "load", lambda: KeenReader("greased"))
+    tools = Tools(Library(folder / "library", matcher))
+    found = tools.search("Which part of the plant was oiled?", deep=True)
+    assert found["reader"] == "keen-reader" and found["sections"][0]["section"] == "1 Appendix"
+    assert tools.search("Which part of the plant was oiled?")["reader"] is None
 
 
 def test_what_does_not_fit_is_counted() -> None:

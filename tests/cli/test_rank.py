@@ -9,8 +9,10 @@ from shutil import copy
 
 import pytest
 
+from longmatch.encoders.reader import Reader
 from longmatch.library.library import Library
 from longmatch.matching.hits import Hits
+from tests.library.tiny import KeenReader
 
 every_model = pytest.mark.parametrize("model", ["default", "tfidf"])
 
@@ -285,3 +287,27 @@ def test_a_table_is_not_written_over_a_document(longmatch, folder, name):
     said = longmatch("rank", folder / "bank.md", folder, "--csv", folder / name).complaint
     assert ("is read here" if name == "bank.md" else "does not end in .csv") in said
     assert (folder / name).read_text() == before
+
+
+def test_a_question_is_read_deeply(longmatch, folder, monkeypatch):
+    monkeypatch.setattr(Reader, "load", lambda: KeenReader("pear"))
+    question = ("--text", "What do people do when they fear for their savings?", folder, "--deep")
+    found = longmatch("rank", *question, "--json").json
+    assert found["reader"] == "keen-reader" and ids(found)[0] == "pears.txt"
+    sections = longmatch("rank", *question, "--by", "section", "--json").json
+    assert sections["reader"] == "keen-reader" and sections["sections"][0]["id"] == "pears.txt"
+    assert "The best sections were read by keen-reader." in longmatch("rank", *question, "--by", "section").out
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--rerank", "tfidf"), "--deep reads after the default model. Leave out --rerank, --ray and --model."),
+        (("-m", "tfidf"), "--deep reads after the default model. Leave out --rerank, --ray and --model."),
+        ((), "Deep reading is for questions of at most 40 words. Ask a shorter one, or rank without it."),
+    ],
+)
+def test_deep_reading_of_what_is_no_question_is_refused(longmatch, folder, monkeypatch, options, sentence):
+    monkeypatch.setattr(Reader, "load", lambda: KeenReader("pear"))
+    refused = longmatch("rank", folder / "bank.md", folder, "--deep", *options)
+    assert refused.code == 2 and sentence in refused.err

@@ -138,7 +138,7 @@ def fresh_default():
 @pytest.fixture
 def damaged_package(tmp_path) -> Path:
     """A package of the default model's name, one byte of its weights changed."""
-    package = tmp_path / "packages" / pretrained.DEFAULT_PACKAGE
+    package = tmp_path / "packages" / pretrained.DEFAULT.package
     shutil.copytree(pretrained.default_folder(), package / "model")
     (package / "__init__.py").touch()
     weights = package / "model" / "model.safetensors"
@@ -160,8 +160,8 @@ def test_a_damaged_packaged_model_is_refused_in_one_sentence(fresh_default, dama
 
 
 def test_a_packaged_model_without_its_weights_is_refused_in_one_sentence(fresh_default, tmp_path, monkeypatch):
-    (tmp_path / pretrained.DEFAULT_PACKAGE).mkdir()
-    (tmp_path / pretrained.DEFAULT_PACKAGE / "__init__.py").touch()
+    (tmp_path / pretrained.DEFAULT.package).mkdir()
+    (tmp_path / pretrained.DEFAULT.package / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(LongmatchError, match="Install it again: pip install"):
         Backbone.load()
@@ -180,7 +180,7 @@ def test_a_process_that_fetches_the_model_as_another_has_just_done_keeps_the_oth
     folder = tmp_path / "models" / "default"
     for _ in range(2):
         with pytest.warns(LongmatchWarning, match="is fetched once"):
-            pretrained.fetch_default(folder)
+            pretrained.DEFAULT.fetch(folder)
     assert {file.name for file in folder.iterdir()} == {file.name for file in tiny_bert.iterdir()}
     assert [entry.name for entry in folder.parent.iterdir()] == ["default"]
 

@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,25 @@ import numpy as np
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.statistics import shipped_statistics
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.backbone import Backbone, Vectors
+from longmatch.encoders.reader import Reader
 from longmatch.library.library import Library
 from longmatch.library.settings import LibrarySettings
 from longmatch.matching.levels import Background
 from longmatch.ragged import unit_rows
+
+
+class KeenReader(Reader):
+    """A reader that finds passages with one word good, and no others."""
+
+    def __init__(self, word: str) -> None:
+        self.name, self.word, self.read = "keen-reader", word, list[str]()
+
+    def scores(self, question: str, passages: Sequence[str]) -> Vectors:
+        """Of each passage."""
+        self.read += passages
+        return np.array([40.0 if self.word in passage else -40.0 for passage in passages], np.float32)
+
 
 WORDS = """
     river bank flood harbour crane ship queue ledger court judge appeal witness tower wall mortar lime kiln stone

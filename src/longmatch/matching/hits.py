@@ -8,7 +8,7 @@ from longmatch.documents.document import Document, Section, brief
 from longmatch.documents.paragraph_kinds import parents
 from longmatch.errors import LongmatchError
 from longmatch.matching.match import Alignment, Passage
-from longmatch.matching.wording import NoVerdict, label, likelihood, ranking_remarks
+from longmatch.matching.wording import NoVerdict, label, likelihood, ranking_remarks, read_by
 from longmatch.reuse.reuse import not_compared
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class Hits(Ordered[Hit]):
     sections: "SectionHits | None" = None  # for a question, the sections that answer it best
     left_out: tuple[str, ...] = ()  # sentences on documents that lack a value which the condition names
     same: tuple[SameDocument, ...] = ()  # entries of the library that are the query itself; they are no hits
+    reader: str | None = None  # of a question's best sections, which then decide on the order; scores do not
     ordered_by: tuple[str, str] | None = None  # two models whose orders are averaged; the scores are the first one's
 
     @classmethod
@@ -141,6 +142,8 @@ class Hits(Ordered[Hit]):
             said.append(f"Another version of this document is in the library: {versions}. Its neighbours are shown.")
         if self and self.ordered_by:
             said.append("Ordered by {} and {} together.".format(*self.ordered_by))
+        if self.reader:
+            said.append(read_by(self.reader))
         return [*said, *ranking_remarks(self, self.stands_out), *self.left_out]
 
     def __repr__(self) -> str:
@@ -208,6 +211,7 @@ class SectionHits(Ordered[SectionHit]):
     def __init__(self, hits: Iterable[SectionHit] = (), stands_out: bool = True) -> None:
         super().__init__(hits)
         self.left_out: tuple[str, ...] = ()  # sentences on documents that lack a value which the condition names
+        self.reader: str | None = None  # the model that read the best and put them in order, where one did
         self.stands_out = stands_out  # whether the best has more to do with the question than any other document
 
     def __repr__(self) -> str:
@@ -216,5 +220,6 @@ class SectionHits(Ordered[SectionHit]):
 
     @property
     def remarks(self) -> list[str]:
-        """What to know before reading them: that none answers the question, and what was left out."""
-        return [*ranking_remarks((), self.stands_out), *self.left_out]
+        """What to know before reading them: who read them, that none answers the question, and what was left out."""
+        said = [read_by(self.reader)] if self.reader else []
+        return [*said, *ranking_remarks((), self.stands_out), *self.left_out]

@@ -119,6 +119,15 @@ def ranking_remarks(hits: Iterable[Judged], stands_out: bool | None = None) -> l
     return [f"{said}: {WHY_NOT[reason]}." for reason in reasons if reason is not None]
 
 
+def read_by(reader: str) -> str:
+    """Who put the sections that answer a question in order.
+
+    >>> read_by("MiniLM")
+    'The best sections were read by MiniLM.'
+    """
+    return f"The best sections were read by {reader}."
+
+
 def pairs_remarks(reasons: Collection[NoVerdict | None]) -> list[str]:
     """Why pairs of a library have no verdict, by the reasons that there are; None where some have one."""
     pairs = "pairs that share no text" if len(reasons) == 1 else "some pairs that share no text"

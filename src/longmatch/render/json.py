@@ -114,6 +114,7 @@ class RankedDocuments(View):
     """The documents found, best first."""
 
     remarks: list[str] = Field(description="What to know before reading the hits, as that none of them is close.")
+    reader: str | None = Field(description="The model that read the best sections of a question, where one did.")
     same: list[SameText] = Field(
         description="Entries of the library that are the document asked about; they are not among the hits."
     )
@@ -140,6 +141,7 @@ class RankedSections(View):
     """The sections found, best first."""
 
     stands_out: bool
+    reader: str | None = Field(description="The model that read the best of them, where one did.")
     remarks: list[str]
     sections: list[FoundSection]
 
@@ -371,11 +373,11 @@ def view_of(result: object) -> View:
     if isinstance(result, Match):
         return Comparison.of(result)
     if isinstance(result, Hits):
-        found = {"remarks": result.remarks, "same": result.same, "hits": list(result)}
+        found = {"remarks": result.remarks, "reader": result.reader, "same": result.same, "hits": list(result)}
         return RankedDocuments.model_validate(found)
     if isinstance(result, SectionHits):
-        sections = {"stands_out": result.stands_out, "remarks": result.remarks, "sections": list(result)}
-        return RankedSections.model_validate(sections)
+        facts = {"stands_out": result.stands_out, "reader": result.reader, "remarks": result.remarks}
+        return RankedSections.model_validate({**facts, "sections": list(result)})
     return VIEWS[type(result).__name__].model_validate(result)
 
 

@@ -259,9 +259,10 @@ async def rank(
         str | None, Query(max_length=500, description="A condition as in SQL.", examples=["words > 1000"])
     ] = None,
     by: Annotated[By, Query(description="The score.")] = "default",
+    deep: Annotated[bool, Query(description="Of a question, read the best sections with a model made for it.")] = False,
 ) -> Any:
     """The documents that belong most with one, best first, with the passages that say why."""
-    asked = RankRequest(document=document, k=k, where=where, by=by)
+    asked = RankRequest(document=document, k=k, where=where, by=by, deep=deep)
     if state.rankers.ready and by == "default" and state.uploads.get(document) is None:
         return Response(await state.rankers.rank(asked), media_type="application/json")
     if state.worker.busy:

@@ -179,6 +179,8 @@ class Ranking(json.View):
         description="Entries of the library that are the upload itself; they are not among the hits."
     )
     sections: list[FoundSection] = Field(description="For a question, the sections that answer it best; else none.")
+    reader: str | None = Field(description="The model that read the best of them, where one did.")
+    deeper: bool = Field(description="Whether one can: the question may be asked again with `deep`.")
     hits: list[Found]
 
 
@@ -199,6 +201,9 @@ class RankRequest(BaseModel):
         default=None,
         description="Order them by the mean of the library's rank and that model's, the default for all but language "
         "models, or by that model alone. Scores are the library's where both count.",
+    )
+    deep: bool = Field(
+        default=False, description="Of a question, read the best sections with a model made for it, if the server can."
     )
 
 

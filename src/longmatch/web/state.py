@@ -15,6 +15,7 @@ from longmatch.default.encoding import Encoding
 from longmatch.documents.containers import member_of, shows_pages
 from longmatch.documents.document import Document
 from longmatch.documents.pdf.picture import PagePicture
+from longmatch.encoders.reader import INSTALL, Reader
 from longmatch.library.conditions import parse
 from longmatch.library.finding import absent_keys
 from longmatch.library.library import Library
@@ -38,6 +39,7 @@ OFFERED = {name: models()[name].summary for name in names_of("summary")}
 P = ParamSpec("P")
 T = TypeVar("T")
 
+NO_READER = f"This server has no question reader. {INSTALL}"
 HIGHLIGHTED = 5_000  # characters of a passage
 GRIDS = 3  # kept: the levels of the comparison that is looked at
 
@@ -163,8 +165,10 @@ class State:
         """Rank, with progress if it is a job."""
         library = self.library
         query = self.query_now(asked.document, job)
+        if asked.deep and not Reader.is_here():
+            raise Problem(422, NO_READER)
         if job:
-            job.begin("searching")
+            job.begin("searching, then reading" if asked.deep else "searching")
         second = self.models.get(asked.rerank) if asked.rerank else None
         if second and job:
             job.begin(f"reading with {second.name}", min(max(asked.k, asked.depth), len(library)))
@@ -177,6 +181,7 @@ class State:
             depth=asked.depth,
             combine=asked.combine,
             progress=job.advance if second and job else None,
+            deep=asked.deep,
         )
         rows = self.catalogue.rows()
         described = self.described(asked.document)
@@ -190,6 +195,8 @@ class State:
             remarks=library.store.model.language_remarks(described.language) + nothing + hits.remarks,
             same=[Same(**rows[one.id].model_dump(), relation=one.relation) for one in hits.same if one.id in rows],
             sections=[FoundSection.of_hit(hit, rows.get(hit.document.id)) for hit in hits.sections or ()],
+            reader=hits.reader,
+            deeper=bool(hits.sections) and not asked.deep and Reader.is_here(),
             hits=[Found.of_hit(hit, rows.get(hit.id)) for hit in hits],
         )
 

@@ -1,18 +1,22 @@
 """Questions to the example collection: the sections that answer them, and whether anything does."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from longmatch.default.matcher import HybridMatcher
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
+from longmatch.errors import LongmatchError
 from longmatch.library.library import Library, rank_text
 from longmatch.library.search.encode import QUESTION_WORDS
+from longmatch.library.search.sections import READ
 from longmatch.library.settings import LibrarySettings
 from longmatch.matching.hits import SectionHits
 from longmatch.matching.levels import SentenceVectors
 from longmatch.render.json import to_dict
-from tests.library.tiny import made_up_text, write_texts
+from tests.library.tiny import KeenReader, made_up_text, write_texts
 
 ANSWERED = {  # and a group of documents that answers
     "Why does lime mortar suit soft old bricks better than cement?": "masonry",
@@ -125,6 +129,79 @@ def test_an_empty_library_answers_nothing(library: Library, tmp_path) -> None:
 
 def test_a_question_of_common_words_finds_nothing_that_stands_out(example_library: Library) -> None:
     assert not asked(example_library, "what is it and of which").stands_out
+
+
+MORTAR = "Why does lime mortar suit soft old bricks better than cement?"
+
+
+def test_a_reader_puts_the_sections_it_finds_good_first_and_their_documents(example_library: Library) -> None:
+    query = read_text_string(MORTAR)
+    before, keen = example_library.rank_sections(query, 20), KeenReader("frost")
+    sections = example_library.rank_sections(query, 20, deep=keen)
+    good = [hit for hit in sections if hit.score > 0.5]
+    assert 0 < len(good) < len(sections) and good == sections[: len(good)]
+    assert {(hit.id, hit.number) for hit in sections} == {(hit.id, hit.number) for hit in before}
+    assert [(h.id, h.number) for h in good] == [(h.id, h.number) for h in before if (h.id, h.number) in places(good)]
+    hits = example_library.rank(query, 5, deep=keen)
+    of_sections = list(dict.fromkeys(hit.id for hit in sections))
+    assert hits[0].id == sections[0].id
+    assert {hit.id for hit in hits[: len(of_sections)]} == set(of_sections)
+    assert hits.reader == sections.reader == "keen-reader" and before.reader is None
+    assert sections.remarks == ["The best sections were read by keen-reader."] == hits.remarks[:1]
+    assert to_dict(sections)["reader"] == to_dict(hits)["reader"] == "keen-reader"
+
+
+def places(hits: SectionHits) -> set[tuple[str, int]]:
+    return {(hit.id, hit.number) for hit in hits}
+
+
+def test_a_reader_that_tells_nothing_apart_leaves_the_order(example_library: Library) -> None:
+    query = read_text_string(MORTAR)
+    sections = example_library.rank_sections(query, 8, deep=KeenReader("no such word"))
+    before = example_library.rank_sections(query, 8)
+    assert [(hit.id, hit.number, hit.passage) for hit in sections] == [(h.id, h.number, h.passage) for h in before]
+
+
+def test_a_reader_reads_the_best_chunk_of_some_sections_and_of_all_that_are_asked_for(example_library: Library) -> None:
+    query, few, many = read_text_string(MORTAR), KeenReader(""), KeenReader("")
+    example_library.rank(query, 3, deep=few)
+    example_library.rank_sections(query, 25, deep=many)
+    assert len(few.read) == READ and len(many.read) == 25 and many.read[:READ] == few.read
+    hits = example_library.rank_sections(query, 25, deep=many)
+    assert all(any(hit.passage.shown in passage for passage in many.read) for hit in hits)
+
+
+def test_documents_without_a_section_that_was_read_come_after_those_with_one(example_library: Library) -> None:
+    query = read_text_string(MORTAR)
+    hits = example_library.rank(query, 30, deep=KeenReader("lime"))
+    assert sorted(hit.id for hit in hits) == sorted(hit.id for hit in example_library.rank(query, 30))
+
+
+def test_what_a_reader_does_not_know_is_answered_without_it(example_library: Library, tmp_path: Path) -> None:
+    query, keen = read_text_string("石灰砂浆为什么适合旧砖？"), KeenReader("")
+    sections = example_library.rank_sections(query, 5, deep=keen)
+    assert sections.reader is None and keen.read == []
+    assert [hit.id for hit in sections] == [hit.id for hit in example_library.rank_sections(query, 5)]
+
+
+def test_deep_reading_is_for_questions(example_library: Library) -> None:
+    keen, words = KeenReader(""), read_text_string("The wall was built of soft brick and of lime. " * 9)
+    for ask in (example_library.rank, example_library.rank_sections):
+        for query in (words, "tower-repair-report.pdf"):
+            with pytest.raises(LongmatchError, match="Deep reading is for questions of at most 40 words"):
+                ask(query, deep=keen)
+    with pytest.raises(LongmatchError, match="Leave out the other model"):
+        example_library.rank(read_text_string(MORTAR), by="sdr", deep=keen)
+    with pytest.raises(LongmatchError, match="Deep reading needs a library"):
+        rank_text(MORTAR, [], deep=keen)
+
+
+def test_the_candidates_of_a_large_library_are_read_too(tmp_path: Path, tiny: HybridMatcher) -> None:
+    library = Library(tmp_path / "library", tiny, settings=LibrarySettings(candidates=4))
+    library.add(write_texts(tmp_path / "texts", range(40)))
+    query = read_text_string(made_up_text(7).partition(".")[0])
+    hits = library.rank(query, 3, deep=KeenReader("no such word"))
+    assert hits[0].id == "d007.txt" and len(hits) == 3
 
 
 def test_directed_scores_are_the_plain_loop() -> None:

@@ -59,7 +59,7 @@ def versions() -> dict[str, str]:
 def weights(matcher: Matcher) -> dict[str, Any] | None:
     """A matcher's network: its name, digest, compute precision, and the 16-bit type its weights were rounded to."""
     from longmatch.encoders.backbone import Backbone
-    from longmatch.encoders.pretrained import DEFAULT_NAME, DEFAULT_PACKAGE, locate
+    from longmatch.encoders.pretrained import DEFAULT, DEFAULT_NAME, locate
     from longmatch.lab.store.digests import weights_digest
 
     backbone = getattr(matcher, "backbone", None)
@@ -72,7 +72,7 @@ def weights(matcher: Matcher) -> dict[str, Any] | None:
     owner: Any = matcher if hasattr(matcher, "precision") else backbone
     precision = owner.precision if hasattr(owner, "precision") else next(model.parameters()).dtype
     return {
-        "name": DEFAULT_NAME if DEFAULT_PACKAGE in place.parts else name,
+        "name": DEFAULT_NAME if DEFAULT.package in place.parts else name,
         "digest": backbone.network.digest if isinstance(backbone, Backbone) else weights_digest(model),
         "precision": str(precision).removeprefix("torch."),
         "rounded": rounded(file) if file.is_file() else None,

@@ -56,9 +56,14 @@ class Searcher:
         filtered = parse(where).sql if where else None
         return lambda vector, count: self.store.nearest(vector, count, filtered)
 
+    @property
+    def most_candidates(self) -> int:
+        """The most documents that are scored for a query: those that each of three ways finds."""
+        return 3 * self.settings.candidates
+
     def is_small(self, scope: Scope) -> bool:
         """Whether all documents of a scope are scored."""
-        return len(scope) <= 3 * self.settings.candidates
+        return len(scope) <= self.most_candidates
 
     def candidate_ids(self, query: Query, scope: Scope, where: str | None) -> list[str]:
         """Those to score, sorted: of a small scope all, of a large one those that any side finds."""

@@ -37,6 +37,7 @@ async function results(outlet, parameters, signal, back) {
     k: Number(parameters.k) || STEPS[0],
     ...(parameters.where ? { where: parameters.where } : {}),
     ...(parameters.by ? { by: parameters.by } : {}),
+    ...(parameters.deep ? { deep: true } : {}),
   };
   const key = JSON.stringify(question);
   let ranking = back ? kept.get(key) : undefined;
@@ -108,7 +109,9 @@ function found(ranking, parameters, k) {
   const bar = h("div", { class: "bar-of-tools" }, summary, filter, languages.length > 1 ? tongue : null, sort, asking(parameters));
   const remarks = ranking.remarks.map((sentence) => h("p", { class: "notice", dir: "auto" }, sentence));
   const sections = ranking.sections.length ? [
-    h("h2", { class: "part" }, "The closest sections"), h("ol", { class: "cards sections" }, ranking.sections.map((hit, place) => sectionCard(hit, place + 1))),
+    h("h2", { class: "part" }, "The closest sections",
+      ranking.deeper ? h("a", { class: "button deeper", href: to("search", { ...parameters, deep: 1 }) }, "Read them more deeply") : null),
+    h("ol", { class: "cards sections" }, ranking.sections.map((hit, place) => sectionCard(hit, place + 1))),
     h("h2", { class: "part" }, "Documents")] : [];
   const same = ranking.same.length ? [h("ul", { class: "cards same-list" }, ranking.same.map((each) => sameCard(ranking.query, each)))] : [];
   if (!hits.length) {
