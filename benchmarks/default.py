@@ -33,12 +33,12 @@ from rich.table import Table
 from benchmarks.common import spread_documents
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.meaning import encode_sentences
 from longmatch.documents.document import Document
 from longmatch.library.library import Library
 from longmatch.library.model import LibraryModel
 from longmatch.library.rows import to_table
 from longmatch.library.store import Store
-from longmatch.matching.sentence_vectors import vectors_of_tokens
 
 K = 10
 PLAIN = ("words", "phrases", "meaning")
@@ -61,7 +61,7 @@ def indexing(shares: Sequence[list[Document]], matcher: HybridMatcher) -> tuple[
     """One turn for each share of the documents; also returns the encodings of all."""
 
     def plain(documents: list[Document]) -> None:
-        deque(vectors_of_tokens(matcher.tokenize(documents), matcher.backbone), maxlen=0)
+        deque(encode_sentences(documents, matcher.backbone), maxlen=0)
 
     def default(documents: list[Document]) -> list[Encoding]:
         return matcher.encode_tokens(matcher.tokenize(documents))

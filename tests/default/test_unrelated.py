@@ -291,7 +291,7 @@ def test_in_a_language_that_the_backbone_does_not_know_no_sentence_is_compared(t
     documents = [read_text_string(foreign_text(number), f"d{number}") for number in range(8)]
     encodings = tiny.encode(documents)
     nothing = SentenceVectors(np.empty(0), np.empty(0))
-    without = [replace(encoding, sentence_vectors=nothing) for encoding in encodings]
+    without = [replace(encoding, vectors=nothing) for encoding in encodings]
     rarity = Rarity.of(encodings, tiny.statistics)
     assert "meaning" not in rarity.sides and {"words", "phrases"} <= {*rarity.sides}
     unrelated = sampled_unrelated(encodings, rarity)

@@ -44,7 +44,7 @@ class Tools:
         (`parents`), the page where there are pages, and the sentence that answers best. `stands_out` is false where
         nothing in the library answers the question: then say so. `where` is a condition on the documents as in SQL,
         such as: year > 2019 AND author contains 'doe'. With `deep` a model made for questions reads the best sections,
-        which takes about a second and finds answers in other words than the question's; `reader` names it.
+        which takes a second or two and finds answers in other words than the question's; `reader` names it.
         """
         with self._lock:
             hits = self.library.rank_sections(read_text_string(question, "text"), _count(k), where, deep)

@@ -44,8 +44,9 @@ def index(
     backbone: Annotated[
         str | None,
         typer.Option(
-            help="The encoder of a new library, or with --reencode of this one: a folder, a Hugging Face id, or "
-            "multilingual (15 languages; extra `languages`). The library keeps it.",
+            help="The encoder of a new library, or with --reencode of this one: a folder, a Hugging Face id, "
+            "token-vectors (no transformer, much quicker), or multilingual (15 languages; extra `languages`). "
+            "The library keeps it.",
             metavar="NAME",
         ),
     ] = None,

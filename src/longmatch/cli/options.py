@@ -18,7 +18,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Model = Annotated[str, typer.Option("--model", "-m", help=MODELS)]
 Backbone = Annotated[
     str | None,
-    typer.Option(help="The encoder of the model: a folder, a Hugging Face id, or multilingual.", metavar="NAME"),
+    typer.Option(
+        help="The encoder of the model: a folder, a Hugging Face id, token-vectors, or multilingual.", metavar="NAME"
+    ),
 ]
 Ray = Annotated[
     str | None,

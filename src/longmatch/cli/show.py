@@ -139,5 +139,6 @@ def _list(opened: "Library", library: str, listed: list[dict[str, Any]], where: 
         echo(sentence)
     facts = opened.summary()
     computed = f" ({facts['computes']})" if facts["computes"] else ""
-    encoded = f"encoded with {facts['backbone']}{computed}, vectors in {facts['vectors']}"
+    kept = "none kept" if facts["vectors"] == "none" else f"in {facts['vectors']}"
+    encoded = f"encoded with {facts['backbone']}{computed}, vectors {kept}"
     echo(f"{facts['documents']:,} documents, {facts['words']:,} words; {encoded}")

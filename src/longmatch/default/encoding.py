@@ -1,31 +1,31 @@
 """One document as the default matcher sees it: sentence vectors and hashed terms."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from longmatch.default.meaning import VectorSource
 from longmatch.documents.document import Document, Span
-from longmatch.encoders.backbone import Backbone, TokenProgress
+from longmatch.encoders.token_vectors import WordTokens
 from longmatch.lexical.mentions import title_terms
-from longmatch.lexical.terms import Counts, Hashes, Terms, terms_of, words_in
-from longmatch.matching.levels import Background, SentenceVectors
-from longmatch.matching.matcher import Progress
-from longmatch.matching.sentence_vectors import title_vectors, vectors_of_tokens
+from longmatch.lexical.terms import Counts, Hashes, Terms, words_in
+from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.sentences import Sentences
 from longmatch.ragged import Array, unit_rows
-from longmatch.units import Tokens
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """A document's sentences (long ones cut to what the backbone reads) with their vectors and terms."""
+    """A document's sentences (long ones cut to what a transformer reads) with their vectors and terms."""
 
     sentences: Sentences
-    sentence_vectors: SentenceVectors
+    vectors: VectorSource  # of the sentences, or what makes them
     terms: Terms
     title_vector: Array | None = None  # zeros for no title; None where it was not kept
+    vector: Array | None = None  # the document's own, where it is known already
+    tokens: WordTokens | None = None  # of the distinct words, where vectors are made from them
 
     @property
     def document(self) -> Document:
@@ -53,9 +53,14 @@ class Encoding:
         return np.unique(np.concatenate([self.terms.words.counts.ids, self.terms.phrases.counts.ids, self.title_terms]))
 
     @cached_property
+    def sentence_vectors(self) -> SentenceVectors:
+        """The vectors of the sentences."""
+        return self.vectors if isinstance(self.vectors, SentenceVectors) else self.vectors()
+
+    @cached_property
     def mean(self) -> Array:
         """The document's vector: the mean of its sentences', of length 1; zeros where none has a vector."""
-        return unit_rows(self.sentence_vectors.vectors.sum(0))
+        return unit_rows(self.sentence_vectors.vectors.sum(0)) if self.vector is None else self.vector
 
     def __len__(self) -> int:
         return len(self.sentences.starts)
@@ -67,23 +72,5 @@ class Encoding:
             kept &= (self.sentences.ends <= span.start) | (self.sentences.starts >= span.end)
         rows = np.flatnonzero(kept)
         vectors = SentenceVectors(self.sentence_vectors.vectors[rows], self.sentence_vectors.expectations[rows])
-        return Encoding(self.sentences.part(rows), vectors, self.terms.part(rows), self.title_vector)
-
-
-def encode_tokens(
-    documents: Iterable[Tokens],
-    backbone: Backbone,
-    background: Background,
-    progress: Progress | None = None,
-    on_tokens: TokenProgress | None = None,
-) -> list[Encoding]:
-    """Encode documents that are tokenised, each alone."""
-    read = list(vectors_of_tokens(documents, backbone, progress, on_tokens))
-    titles = title_vectors([sentences.document.title for sentences, _ in read], backbone)
-    encodings = []
-    for (sentences, vectors), title in zip(read, titles, strict=True):
-        spans = zip(sentences.starts.tolist(), sentences.ends.tolist(), strict=True)
-        terms = terms_of(sentences.document, spans)
-        expected = SentenceVectors(vectors, background.expectations(vectors))
-        encodings.append(Encoding(sentences, expected, terms, title))
-    return encodings
+        sentences, terms = self.sentences.part(rows), self.terms.part(rows)
+        return replace(self, sentences=sentences, vectors=vectors, terms=terms, vector=None, tokens=None)

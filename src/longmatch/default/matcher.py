@@ -4,18 +4,20 @@
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from longmatch.default.collection import Collection
-from longmatch.default.encoding import Encoding, encode_tokens
+from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import Explanation, compare_each, explain_hits, explain_within
+from longmatch.default.meaning import AnyBackbone, Meaning, Tokenised, encode_texts, load_backbone, meaning_of
 from longmatch.default.rarity import QUESTION_WORDS, Rarity
 from longmatch.default.statistics import Statistics, statistics_of
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Backbone, TokenProgress
+from longmatch.encoders.backbone import TokenProgress
+from longmatch.encoders.token_vectors import WordTokens
 from longmatch.matching.hits import Reasons
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import SHOWN, Encoder, Progress, Scores
-from longmatch.units import Tokens, tokenize
 
 
 class HybridMatcher(Encoder[Encoding, Collection]):
@@ -23,23 +25,40 @@ class HybridMatcher(Encoder[Encoding, Collection]):
 
     name = "default"
 
-    def __init__(self, backbone: Backbone | None = None, statistics: Statistics | None = None) -> None:
-        self.backbone = backbone or Backbone.load()
+    def __init__(self, backbone: AnyBackbone | None = None, statistics: Statistics | None = None) -> None:
+        self.backbone = backbone or load_backbone()
         self.statistics = statistics or statistics_of(self.backbone)
+        self.meaning = meaning_of(self.backbone, self.statistics.sentences)
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[Encoding]:
         """Encode documents, each alone: sentence vectors and hashed terms."""
-        return self.encode_tokens((tokenize(document, self.backbone.tokenizer) for document in documents), progress)
+        return self.encode_tokens(map(self.meaning.tokenize, documents), progress)
 
-    def tokenize(self, documents: Sequence[Document]) -> list[Tokens]:
-        """The first half of encoding: what the backbone reads."""
-        return [tokenize(document, self.backbone.tokenizer) for document in documents]
+    def tokenize(self, documents: Sequence[Document]) -> list[Tokenised[Any]]:
+        """The first half of encoding: sentences, terms and tokens."""
+        return [self.meaning.tokenize(document) for document in documents]
 
     def encode_tokens(
-        self, documents: Iterable[Tokens], progress: Progress | None = None, on_tokens: TokenProgress | None = None
+        self,
+        documents: Iterable[Tokenised[Any]],
+        progress: Progress | None = None,
+        on_tokens: TokenProgress | None = None,
     ) -> list[Encoding]:
         """The second half; `progress` counts documents, `on_tokens` the tokens of each small batch."""
-        return encode_tokens(documents, self.backbone, self.statistics.sentences, progress, on_tokens)
+        meaning: Meaning[Any] = self.meaning
+        found = list(meaning.encode(documents, progress, on_tokens))
+        titles = encode_texts(self.backbone, [document.sentences.document.title for document, _, _ in found])
+        return [
+            Encoding(
+                document.sentences,
+                vectors,
+                document.terms,
+                title,
+                vector,
+                document.tokens if isinstance(document.tokens, WordTokens) else None,
+            )
+            for (document, vectors, vector), title in zip(found, titles, strict=True)
+        ]
 
     def collect(self, encodings: Sequence[Encoding]) -> Collection:
         """Lay encodings out flat."""

@@ -10,24 +10,23 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from safetensors.numpy import load, save
 
 from longmatch.cache import cache_folder, replace_file
 from longmatch.default.calibration import Calibration, Probability
+from longmatch.default.meaning import AnyBackbone, encode_texts
 from longmatch.default.unrelated import Kinds, Prior
-from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, is_default
+from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, TOKEN_VECTORS, is_default
+from longmatch.encoders.token_vectors import FOLDER as TOKENS
 from longmatch.lexical.weights import TermBackground, shipped_background
 from longmatch.matching.levels import Background
 from longmatch.ragged import unit_rows
 
-if TYPE_CHECKING:
-    from longmatch.encoders.backbone import Backbone
-
 FOLDER = Path(__file__).parent / "data"
 SENTENCES = "sentences.safetensors"  # vectors of unrelated sentences by the packaged backbone
+TOKEN_SENTENCES = TOKENS / "token_sentences.safetensors"  # the same by the packaged token vectors
 STYLES = "styles.safetensors"  # of the kinds of text that are known
 CALIBRATION = "calibration.json"
 PROBABILITY = "probability.json"
@@ -52,9 +51,9 @@ class Statistics:
 
 
 @cache
-def read_background(path: Path) -> Background:
+def read_background(path: Path, extrapolates: bool = False) -> Background:
     """Vectors of unrelated sentences, from a file."""
-    return background_from_bytes(path.read_bytes())
+    return replace(background_from_bytes(path.read_bytes()), extrapolates=extrapolates)
 
 
 def background_from_bytes(content: bytes) -> Background:
@@ -75,16 +74,21 @@ def shipped_statistics() -> Statistics:
     return _statistics(read_background(FOLDER / SENTENCES), reads_english_alone=True)
 
 
-def background_of(backbone: "Backbone") -> Background | None:
-    """Vectors of unrelated sentences by this very backbone: available for the packaged one."""
+def background_of(backbone: AnyBackbone) -> Background | None:
+    """Vectors of unrelated sentences by this very backbone: available for the packaged ones."""
+    if backbone.name == TOKEN_VECTORS:
+        return read_background(TOKEN_SENTENCES, extrapolates=True)
     return read_background(FOLDER / SENTENCES) if is_default(backbone.name) else None
 
 
-def statistics_of(backbone: "Backbone") -> Statistics:
+def statistics_of(backbone: AnyBackbone) -> Statistics:
     """The statistics that go with a backbone; for one that is not packaged, it encodes unrelated sentences."""
-    if background_of(backbone) is not None:
-        return shipped_statistics()
-    return _statistics(encoded_background(backbone), backbone.languages == DEFAULT_LANGUAGES)
+    background = background_of(backbone)
+    if background is None:
+        return _statistics(encoded_background(backbone), backbone.languages == DEFAULT_LANGUAGES)
+    return (
+        replace(shipped_statistics(), sentences=background) if backbone.name == TOKEN_VECTORS else shipped_statistics()
+    )
 
 
 def _statistics(background: Background, reads_english_alone: bool) -> Statistics:
@@ -93,7 +97,7 @@ def _statistics(background: Background, reads_english_alone: bool) -> Statistics
     return Statistics(shipped_background(), background, calibration, probability, prior, kinds, reads_english_alone)
 
 
-def encoded_background(backbone: "Backbone") -> Background:
+def encoded_background(backbone: AnyBackbone) -> Background:
     """Unrelated sentences in the languages that a backbone knows, a kind each; kept in the user's cache."""
     sentences = unrelated_sentences(backbone.languages)
     texts = [text for language in sentences.values() for text in language]
@@ -102,9 +106,7 @@ def encoded_background(backbone: "Backbone") -> Background:
     path = cache_folder() / BACKGROUNDS / f"{name}.safetensors"
     if path.is_file():
         return replace(background_from_bytes(path.read_bytes()), extrapolates=True, name=name)
-    read = backbone.tokenizer.encode_batch(texts, add_special_tokens=False)
-    vectors = backbone.encode([np.array(e.ids[: backbone.max_tokens], dtype=np.int64) for e in read])
-    background = Background(vectors, len(sentences), extrapolates=True, name=name)
+    background = Background(encode_texts(backbone, texts), len(sentences), extrapolates=True, name=name)
     with suppress(OSError):  # disk full or read-only: encode again next time
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, background_to_bytes(background))

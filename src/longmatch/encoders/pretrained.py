@@ -116,6 +116,7 @@ DEFAULT = PackagedModel(
     megabytes=83,
 )
 DEFAULT_NAME = DEFAULT.name
+TOKEN_VECTORS = "token-vectors"  # the name of those in the package
 DEFAULT_LANGUAGES = frozenset({"en"})  # that it was trained on
 
 

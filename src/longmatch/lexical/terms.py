@@ -156,9 +156,26 @@ class Terms:
 
 def terms_of(document: Document, spans: Iterable[tuple[int, int]] | None = None, with_form: bool = False) -> Terms:
     """The terms of each sentence of the running text (or of the spans given): of content words, or all `with_form`."""
+    return _hashed(_words_of(document, spans, with_form))
+
+
+def spelled_terms_of(document: Document) -> tuple[Terms, list[str]]:
+    """The terms of each sentence, and how the distinct words are spelled, in the order of `Terms.words.counts`."""
+    words = _words_of(document)
+    terms = _hashed(words)
+    distinct = {hash_word(word): word for word in chain.from_iterable(words)}
+    return terms, [distinct[id] for id in terms.words.counts.ids.tolist()]
+
+
+def _words_of(
+    document: Document, spans: Iterable[tuple[int, int]] | None = None, with_form: bool = False
+) -> list[list[str]]:
     text = document.readable
     pieces = spans if spans is not None else ((s.start, s.end) for s in document.sentences)
-    words = words_of_each([text[start:end] for start, end in pieces], with_form)
+    return words_of_each([text[start:end] for start, end in pieces], with_form)
+
+
+def _hashed(words: Sequence[Sequence[str]]) -> Terms:
     offsets = np.cumsum([0, *map(len, words)], dtype=np.int64)
     return Terms(Stream(np.fromiter(map(hash_word, chain.from_iterable(words)), np.uint64, int(offsets[-1])), offsets))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
+from longmatch.default.meaning import encode_texts
 from longmatch.documents.checks import is_gone
 from longmatch.documents.formats import suffix_of
 from longmatch.documents.unique_names import UniqueNames
@@ -14,7 +15,6 @@ from longmatch.library.files import SourceFile, SourcePaths, Survey
 from longmatch.library.rows import ENCODING_COLUMNS, to_table
 from longmatch.library.store import Store
 from longmatch.library.writer import Writer
-from longmatch.matching.sentence_vectors import title_vectors
 
 Prune: TypeAlias = bool | Callable[[Path], bool]
 """Whether documents whose file is gone are removed; or of which files they are."""
@@ -205,7 +205,7 @@ def rename_documents(writer: Writer, renames: Sequence[Rename]) -> None:
             document, title = replace(encoding.document, id=new, source=rename.file.source), encoding.title_vector
             if document.title in _names(rename.before):  # without a title it is called by its name, also by the new one
                 document = replace(document, title=rename.file.id)
-                title = None if title is None else title_vectors([document.title], writer.matcher().backbone)[0]
+                title = None if title is None else encode_texts(writer.matcher().backbone, [document.title])[0]
             sentences = replace(encoding.sentences, document=document)
             encodings.append(replace(encoding, sentences=sentences, title_vector=title))
         writer.put(to_table(encodings, writer.store.model.vectors))

@@ -17,8 +17,8 @@ from longmatch.matching.wording import language_remarks
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from longmatch.default.meaning import Tokenised
     from longmatch.library.writer import Writer
-    from longmatch.units import Tokens
 
 CHARACTERS_PER_BYTE = {".pdf": 0.1, ".docx": 1.0, ".gz": 3.0, ".xz": 4.0}  # until files of the kind have been read
 Stage = Callable[[Any], Any]
@@ -142,7 +142,7 @@ class _Batch:
     """Documents and files of one commit. In the pipeline documents become tokens, and tokens rows."""
 
     documents: list[Document] = field(default_factory=list)
-    tokens: list["Tokens"] = field(default_factory=list)
+    tokens: list["Tokenised[Any]"] = field(default_factory=list)
     rows: "pa.Table | None" = None
     files: list[dict[str, Any]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)  # ids that a changed JSON Lines file no longer has

@@ -18,11 +18,11 @@ from longmatch.default.comparison import Query, WeighedDocument
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.meaning import load_backbone
 from longmatch.default.rarity import QUESTION_WORDS
 from longmatch.default.statistics import Statistics, shipped_statistics
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
-from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.pretrained import DEFAULT_NAME
 from longmatch.encoders.reader import Reader
 from longmatch.errors import LongmatchError
@@ -123,7 +123,7 @@ class Library:
     def _unchecked(self) -> HybridMatcher:
         """The model given, or with the backbone asked for, or that of the library."""
         if self._model is None and self._backbone is not None:
-            self._model = HybridMatcher(Backbone.load(self._backbone))
+            self._model = HybridMatcher(load_backbone(self._backbone))
         elif self._model is None:
             self._model = self._opened.model.load_matcher(self.address) if self._opened else HybridMatcher()
         return self._model

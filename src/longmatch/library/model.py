@@ -11,17 +11,19 @@ from pathlib import Path
 import numpy as np
 
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.meaning import AnyBackbone, TableMeaning, encode_texts, load_recorded
 from longmatch.documents.document import brief
-from longmatch.encoders.backbone import Backbone, known_languages
+from longmatch.encoders.backbone import known_languages
 from longmatch.encoders.multilingual import MULTILINGUAL
 from longmatch.encoders.pretrained import DEFAULT_NAME, is_default
+from longmatch.encoders.token_vectors import LANGUAGES, TokenVectors
 from longmatch.errors import LongmatchError
 from longmatch.library.errors import LibraryError
 from longmatch.library.rows import VectorType
 from longmatch.matching.levels import Background
 from longmatch.matching.wording import language_remarks
 
-SCHEMA = 1
+SCHEMA = 2  # 1 where the vectors of all sentences are stored
 PROBE = "The committee found that the river had changed its course twice since the first survey."
 SAME_MODEL = 0.9996  # cosine of two probe vectors: precisions and engines, each within 0.9999 of float32, are this near
 
@@ -45,20 +47,32 @@ class LibraryModel:
         """The record of a library encoded by `matcher`."""
         backbone = matcher.backbone
         return LibraryModel(
-            schema=SCHEMA,
+            schema=SCHEMA if isinstance(backbone, TokenVectors) else 1,
             name=matcher.name,
             backbone=recorded_name(backbone),
             width=backbone.width,
-            probe=tuple(round(float(x), 4) for x in backbone.encode_texts([PROBE])[0]),
+            probe=tuple(round(float(x), 4) for x in encode_texts(backbone, [PROBE])[0]),
             background=background_digest(matcher.statistics.sentences),
-            vectors=vectors,
+            vectors="none" if isinstance(backbone, TokenVectors) else "float16" if vectors == "none" else vectors,
             computes=backbone.runtime,
         )
 
     @property
     def languages(self) -> frozenset[str] | None:
         """The languages the backbone was trained on, as two-letter codes; None if unknown."""
-        return known_languages(self.backbone)
+        return LANGUAGES if self.is_token_vectors else known_languages(self.backbone)
+
+    @property
+    def is_token_vectors(self) -> bool:
+        """Whether sentence vectors are made from tokens when they are needed."""
+        return self.vectors == "none"
+
+    def meaning(self) -> TableMeaning | None:
+        """What makes the vectors of sentences whose tokens are stored; None where vectors are."""
+        if not self.is_token_vectors:
+            return None
+        meaning = self.load_matcher("The library").meaning
+        return meaning if isinstance(meaning, TableMeaning) else None
 
     def language_remarks(self, language: str) -> list[str]:
         """A sentence if the backbone was not trained on a language, given by its two-letter code."""
@@ -71,7 +85,7 @@ class LibraryModel:
         made_with = f"{address} was made with the backbone {brief(self.backbone, 100)}"
         another = f"Or encode the library again with another: longmatch index {address} --reencode --backbone NAME."
         try:
-            backbone = Backbone.load_recorded(self.backbone)
+            backbone = load_recorded(self.backbone)
         except LongmatchError as error:
             raise LibraryError(f"{made_with}. {error} {another}") from error
         if backbone is None:
@@ -144,8 +158,8 @@ def _reencode_hint(address: str, backbone: str = DEFAULT_NAME) -> str:
     return f"Encode it again with this one: longmatch index {address} --reencode{named}."
 
 
-def recorded_name(backbone: Backbone) -> str:
-    """What `Backbone.load` opens from any folder: a local one by its whole path."""
+def recorded_name(backbone: AnyBackbone) -> str:
+    """What `load_backbone` opens from any folder: a local one by its whole path."""
     if is_default(backbone.name):
         return DEFAULT_NAME
     place = Path(backbone.name)

@@ -1,11 +1,13 @@
 """An encoded document as a row of the store, and back.
 
-A document's structure is stored as flat lists, its sentence vectors in float16 or, at half the size, in int8.
+A document's structure is stored as flat lists; a transformer's sentence vectors in float16 or, at half the size, in
+int8. Token vectors are summed when they are needed: of them the tokens are stored.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import Any, Literal, TypeVar, cast, get_args
 
@@ -14,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from longmatch.default.encoding import Encoding
+from longmatch.default.meaning import TableMeaning, VectorSource
 from longmatch.documents.document import (
     Document,
     Kind,
@@ -24,14 +27,16 @@ from longmatch.documents.document import (
     content_hash,
 )
 from longmatch.encoders.backbone import Vectors
+from longmatch.encoders.token_vectors import WordTokens
 from longmatch.lexical.terms import Hashes, Stream, Terms
 from longmatch.matching.levels import SIZES, SentenceVectors
 from longmatch.matching.sentences import Sentences
+from longmatch.ragged import offsets_of
 
 T = TypeVar("T")
 
-VectorType = Literal["float16", "int8"]
-VECTOR_TYPES: tuple[VectorType, ...] = get_args(VectorType)
+VectorType = Literal["float16", "int8", "none"]  # none are stored where they are made from tokens
+VECTOR_TYPES: tuple[VectorType, ...] = get_args(VectorType)[:2]  # of a transformer's
 ARROW_TYPES = {"float16": pa.float16(), "int8": pa.int8()}
 INT8_MAX = 127
 
@@ -57,16 +62,21 @@ DOCUMENT_COLUMNS = [
     *("id", "source", "title", "language", "words", "metadata"),
     *("text", "plain", "sections", "paragraphs", "sentences", "page_breaks"),
 ]
-ENCODING_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "vectors", "expectations", "title_vector", *STREAM_COLUMNS]
-SENTENCE_COLUMNS = ["id", "vectors", "expectations"]
+TOKEN_COLUMNS = ("tokens", "word_tokens")
+SENTENCE_COLUMNS = ["id", "vectors", "expectations", *STREAM_COLUMNS, *TOKEN_COLUMNS]
+ENCODING_COLUMNS = list(dict.fromkeys([*DOCUMENT_COLUMNS, "pieces", "title_vector", "mean", *SENTENCE_COLUMNS]))
 INDEX_COLUMNS = ["id", "hash", "title", "language", "mean", "title_vector", *STREAM_COLUMNS]
-RECORD_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "stream", "offsets"]
+RECORD_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "stream", "offsets", *TOKEN_COLUMNS]
 """The columns that are needed to restore a document or its encoding, to compare its sentences, to index it, and those
 of its record in the index besides the vectors."""
 
 
 def schema_for(width: int, vector_type: VectorType = "float16") -> pa.Schema:
     """The columns of the store, for vectors of `width` numbers; `vector_type` is that of the sentence vectors."""
+    sentences = [("tokens", pa.list_(pa.uint16())), ("word_tokens", pa.list_(pa.uint8()))]  # of the distinct words
+    if vector_type != "none":
+        of_pieces = pa.list_(ARROW_TYPES[vector_type])  # flat; with the expectations of each piece's score by chance
+        sentences = [("vectors", of_pieces), ("expectations", pa.list_(pa.float16()))]
     return pa.schema(
         [
             ("id", pa.string()),
@@ -83,8 +93,7 @@ def schema_for(width: int, vector_type: VectorType = "float16") -> pa.Schema:
             ("sentences", SENTENCES),
             ("page_breaks", PAGE_BREAKS),  # old libraries lack this column
             ("pieces", PIECES),
-            ("vectors", pa.list_(ARROW_TYPES[vector_type])),  # of the pieces, flat
-            ("expectations", pa.list_(pa.float16())),  # of each piece's score by chance, flat
+            *sentences,
             ("mean", pa.list_(pa.float32(), width)),  # the document's vector
             ("title_vector", pa.list_(pa.float16())),  # zeros for no title; old libraries lack this column
             ("vocabulary", pa.list_(pa.uint64())),  # hashes of the distinct words, ascending
@@ -95,7 +104,7 @@ def schema_for(width: int, vector_type: VectorType = "float16") -> pa.Schema:
 
 
 def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16") -> pa.Table:
-    """One row per document, with sentence vectors of type `vector_type`."""
+    """One row per document, with sentence vectors of type `vector_type`, or the tokens that they are made from."""
     documents = [e.document for e in encodings]
     structures = [_structure(d) for d in documents]
     vocabularies, streams = zip(*(np.unique(e.terms.words.ids, return_inverse=True) for e in encodings), strict=True)
@@ -117,14 +126,20 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
         "pieces": [
             _records(s.starts, s.ends, s.lengths, s.paragraph, s.section) for s in (e.sentences for e in encodings)
         ],
-        "vectors": _lists([pack_vectors(e.sentence_vectors.vectors, vector_type) for e in encodings]),
-        "expectations": _lists([e.sentence_vectors.expectations.astype(np.float16).ravel() for e in encodings]),
         "mean": pa.FixedSizeListArray.from_arrays(pa.array(means.ravel()), means.shape[1]),
         "title_vector": _lists([np.asarray(t, np.float16) for t in titles]),
         "vocabulary": _lists(vocabularies),
         "stream": _lists([s.astype(np.uint32) for s in streams]),
         "offsets": _lists([e.terms.words.offsets.astype(np.uint32) for e in encodings]),
     }
+    if vector_type == "none":
+        tokens = [e.tokens for e in encodings if e.tokens is not None]
+        columns["tokens"] = _lists([each.ids for each in tokens])
+        columns["word_tokens"] = _lists([np.diff(each.offsets).astype(np.uint8) for each in tokens])
+    else:
+        sentences = [e.sentence_vectors for e in encodings]
+        columns["vectors"] = _lists([pack_vectors(each.vectors, vector_type) for each in sentences])
+        columns["expectations"] = _lists([each.expectations.astype(np.float16).ravel() for each in sentences])
     arrays = []
     for field in schema:
         values = columns[field.name]
@@ -202,6 +217,7 @@ class DocumentRow:
 
     table: pa.Table  # each column in one chunk
     position: int
+    meaning: TableMeaning | None = None  # what makes vectors where tokens are stored
 
     def value(self, name: str) -> Any:
         """A plain value."""
@@ -238,16 +254,31 @@ class DocumentRow:
         """The hashed words, sentence by sentence; `vocabulary` is the distinct ones, where the row lacks them."""
         distinct = self.array("vocabulary").astype(np.uint64, copy=False) if vocabulary is None else vocabulary
         ids = distinct[self.array("stream")]
-        return Terms(Stream(ids, self.array("offsets").astype(np.int64)))
+        return Terms(Stream(ids, self._offsets()))
+
+    def _offsets(self) -> npt.NDArray[np.int64]:
+        return self.array("offsets").astype(np.int64)
+
+    def vectors(self) -> VectorSource:
+        """The sentence vectors with their expectations by chance, or what makes them; nothing of the table is kept."""
+        tokens = self.tokens()
+        if tokens is None:
+            expectations = self.array("expectations").reshape(-1, len(SIZES)).astype(np.float32)
+            return SentenceVectors(unpack_vectors(self.array("vectors"), len(expectations)), expectations)
+        if self.meaning is None:
+            raise ValueError(f"nothing to make the vectors of {self.id} with")
+        return partial(self.meaning.vectors, self.array("stream").copy(), self._offsets(), tokens)
 
     def sentence_vectors(self) -> SentenceVectors:
         """The sentence vectors with their expectations by chance."""
-        expectations = self.expectations().astype(np.float32)
-        return SentenceVectors(unpack_vectors(self.array("vectors"), len(expectations)), expectations)
+        made = self.vectors()
+        return made if isinstance(made, SentenceVectors) else made()
 
-    def expectations(self) -> npt.NDArray[Any]:
-        """The expectations by chance, as stored: (sentences, sizes)."""
-        return self.array("expectations").reshape(-1, len(SIZES))
+    def tokens(self) -> WordTokens | None:
+        """The tokens of the distinct words; None where vectors are stored."""
+        if "tokens" not in self.table.column_names:
+            return None
+        return WordTokens(self.array("tokens").copy(), offsets_of(self.array("word_tokens").astype(np.int64)))
 
     def title_vector(self) -> Vectors | None:
         """The vector of the title; None in libraries that lack the column."""
@@ -267,16 +298,15 @@ class DocumentRow:
             for field, column in zip(structs.type, structs.flatten(), strict=True)
         }
 
-    def encoding(self) -> Encoding:
-        """The document's encoding."""
-        return Encoding(
-            Sentences(self.document(), *self.pieces()), self.sentence_vectors(), self.terms(), self.title_vector()
-        )
+    def encoding(self, vocabulary: Hashes | None = None) -> Encoding:
+        """The document's encoding; `vocabulary` is its distinct words, where the row lacks them."""
+        sentences, mean = Sentences(self.document(), *self.pieces()), self.array("mean").copy()
+        return Encoding(sentences, self.vectors(), self.terms(vocabulary), self.title_vector(), mean, self.tokens())
 
 
-def rows_of(table: pa.Table) -> list[DocumentRow]:
+def rows_of(table: pa.Table, meaning: TableMeaning | None = None) -> list[DocumentRow]:
     """The rows of a table; page breaks, which old libraries lack, are unknown there."""
     if "paragraphs" in table.column_names and "page_breaks" not in table.column_names:
         table = table.append_column("page_breaks", pa.nulls(table.num_rows, PAGE_BREAKS))
     combined = table.combine_chunks()
-    return [DocumentRow(combined, position) for position in range(combined.num_rows)]
+    return [DocumentRow(combined, position, meaning) for position in range(combined.num_rows)]

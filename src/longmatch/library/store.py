@@ -60,6 +60,7 @@ class Store:
         self.documents = database.open_table(table)
         self._version: int | None = None  # as it was read last; None after a change
         self._opened_version = self.version
+        self.meaning = model.meaning()  # what makes vectors where tokens are stored
         self.kept_sentences: RowCache[StoredSentences] = RowCache(settings.sentence_bytes)
 
     @classmethod
@@ -109,7 +110,7 @@ class Store:
     @property
     def lacks_columns(self) -> bool:
         """Whether the library was made by an older longmatch, with fewer columns."""
-        return not set(schema_for(self.model.width).names) <= set(self.documents.schema.names)
+        return not set(schema_for(self.model.width, self.model.vectors).names) <= set(self.documents.schema.names)
 
     @property
     def is_shared(self) -> bool:
@@ -128,6 +129,7 @@ class Store:
         with storage_errors(self.address):
             if self._has_moved_on(self.version):
                 self.model = _model_of(self.documents, self.address)
+                self.meaning = self.model.meaning()
             self._reopen_if_old()
 
     def _reopen_if_old(self) -> None:
@@ -176,7 +178,7 @@ class Store:
             return []
         with_hash = list(dict.fromkeys([*columns, "hash"])) if self.checks.damaged else columns
         table = self._ask(lambda table: _query(table, with_hash, sql_in("id", ids)).to_arrow())
-        rows = {row.id: row for row in rows_of(table)}
+        rows = {row.id: row for row in rows_of(table, self.meaning)}
         found = [rows[id] for id in ids if id in rows]
         if self.checks.damaged and found and list(columns) != ["id"]:  # an id is intact: it was found by it
             is_whole = set(DOCUMENT_COLUMNS) <= set(columns)
@@ -201,7 +203,9 @@ class Store:
                 version = self.documents.version
                 try:
                     for batch in _query(self.documents, columns, None).to_batches(batch_size=size):
-                        rows = [row for row in rows_of(pa.Table.from_batches([batch])) if row.id not in given]
+                        rows = [
+                            row for row in rows_of(pa.Table.from_batches([batch]), self.meaning) if row.id not in given
+                        ]
                         given.update(row.id for row in rows)
                         if rows:
                             yield rows

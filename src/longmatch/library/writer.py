@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 from filelock import FileLock, Timeout
@@ -13,6 +14,7 @@ from filelock import FileLock, Timeout
 from longmatch.default.collection import sampled_unrelated
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.meaning import Tokenised
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import drawn_documents
 from longmatch.documents.document import Document
@@ -24,7 +26,6 @@ from longmatch.library.index.index import BATCH, Index
 from longmatch.library.model import LibraryModel, background_digest
 from longmatch.library.rows import DOCUMENT_COLUMNS, ENCODING_COLUMNS, DocumentRow, VectorType, rows_of, to_table
 from longmatch.library.store import REENCODED, Store
-from longmatch.units import Tokens
 
 LOCK = "writer.lock"
 UNFINISHED = (".*.json.*", "index/.*.json.*", "*.lance/**/.tmp*")  # files being written, by `replace_text` and by Lance
@@ -39,19 +40,19 @@ class Writer:
     def __init__(self, store: Store, index: Index, matcher: Callable[[], HybridMatcher]) -> None:
         self.store, self.index, self.matcher = store, index, matcher
 
-    def tokenize(self, documents: Sequence[Document]) -> list[Tokens]:
-        """The tokens of documents: step one of three."""
+    def tokenize(self, documents: Sequence[Document]) -> list[Tokenised[Any]]:
+        """Sentences, terms and tokens of documents: step one of three."""
         return self.matcher().tokenize(documents)
 
     def encode(
-        self, documents: Sequence[Tokens], on_documents: Callable[[int], None], on_tokens: Callable[[int], None]
+        self, documents: Sequence[Tokenised[Any]], on_documents: Callable[[int], None], on_tokens: Callable[[int], None]
     ) -> pa.Table:
         """Rows for the store: step two. The callbacks get the numbers of documents and of tokens just encoded."""
         return to_table(self.matcher().encode_tokens(documents, on_documents, on_tokens), self.store.model.vectors)
 
     def put(self, rows: pa.Table) -> None:
         """Store and index documents, replacing those with the same ids: step three."""
-        stored = rows_of(self.store.put(rows))
+        stored = rows_of(self.store.put(rows), self.store.meaning)
         with storage_errors(self.store.address):
             self.index.remove([row.id for row in stored])
             self.index.add(stored)
@@ -256,7 +257,7 @@ def reencode(
     for rows in store.batches(DOCUMENT_COLUMNS):
         remaining = [row for row in rows if row.id not in done]
         if remaining:
-            target.put(to_table(matcher.encode([row.document() for row in remaining]), vector_type))
+            target.put(to_table(matcher.encode([row.document() for row in remaining]), model.vectors))
         if on_documents:
             on_documents(len(rows))
     store.replace_documents(target)

@@ -40,9 +40,12 @@ def vectors_of_tokens(
         done.finish()
 
 
-def title_vectors(titles: Sequence[str], backbone: Backbone) -> Vectors:
-    """One vector a title, as far as the backbone reads at once; zeros for none: (titles, width)."""
-    found = backbone.tokenizer.encode_batch([title[:TITLE] for title in titles], add_special_tokens=False)
+def title_vectors(titles: Sequence[str], backbone: Backbone, most: int | None = TITLE) -> Vectors:
+    """One vector a title, as far as the backbone reads at once, at `most` so many characters: (titles, width).
+
+    Those of empty titles are zeros.
+    """
+    found = backbone.tokenizer.encode_batch([title[:most] for title in titles], add_special_tokens=False)
     pieces = [np.array(e.ids[: backbone.max_tokens], dtype=np.int64) for e in found]
     said = [number for number, piece in enumerate(pieces) if len(piece)]
     vectors = np.zeros((len(titles), backbone.width), dtype=np.float32)

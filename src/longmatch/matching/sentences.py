@@ -44,13 +44,14 @@ class Sentences:
         return Sentences(pieces.document, pieces.starts, pieces.ends, pieces.lengths, pieces.paragraph, pieces.section)
 
     @staticmethod
-    def of_document(document: Document) -> "Sentences":
-        """The sentences as they stand, their lengths counted in words."""
-        rows = [
-            (s.start, s.end, count_words(s.of(document.readable)), paragraph, section)
-            for s, paragraph, section in document.indexed_sentences()
-        ]
-        return Sentences(document, *np.array(rows, dtype=np.int64).reshape(-1, 5).T)
+    def of_document(document: Document, lengths: Ints | None = None) -> "Sentences":
+        """The sentences as they stand, with their lengths, by default counted in words."""
+        rows = [(s.start, s.end, paragraph, section) for s, paragraph, section in document.indexed_sentences()]
+        starts, ends, paragraphs, sections = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        if lengths is None:
+            words = (count_words(document.readable[start:end]) for start, end, _, _ in rows)
+            lengths = np.fromiter(words, np.int64, len(rows))
+        return Sentences(document, starts, ends, lengths, paragraphs, sections)
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -13,12 +13,12 @@ from longmatch.models.declaration import Model
 from longmatch.models.registry import models, names_of
 
 if TYPE_CHECKING:
-    from longmatch.encoders.backbone import Backbone
+    from longmatch.default.meaning import AnyBackbone
 
 RECORD = "longmatch.json"  # in the folder of a trained model: which model it is, and what made it
 
 
-def load(name: str | os.PathLike[str] = "default", backbone: "Backbone | None" = None) -> Matcher:
+def load(name: str | os.PathLike[str] = "default", backbone: "AnyBackbone | None" = None) -> Matcher:
     """The declared model of that name; or the trained model in a folder or of a Hugging Face id.
 
     `sdr@FOLDER` takes the rule `sdr` whatever the folder was trained for, and any backbone's folder or hub id at all. A
@@ -44,15 +44,15 @@ def load(name: str | os.PathLike[str] = "default", backbone: "Backbone | None" =
     return matcher
 
 
-def _by_rule(model: Model, place: str, backbone: "Backbone | None") -> Matcher:
+def _by_rule(model: Model, place: str, backbone: "AnyBackbone | None") -> Matcher:
     """A model of which nothing is trained, unless its backbone is."""
     if place and not model.place:
         raise LongmatchError(f"The model {model.name} takes no backbone; default@{place} and sdr@{place} do.")
     options: dict[str, Any] = {}
     if model.place == "backbone" and place and backbone is None:
-        from longmatch.encoders.backbone import Backbone
+        from longmatch.default.meaning import load_backbone
 
-        backbone = Backbone.load(place)
+        backbone = load_backbone(place)
     if model.place == "backbone" and backbone is not None:
         options["backbone"] = backbone
     elif place:

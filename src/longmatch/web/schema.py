@@ -38,7 +38,10 @@ class LibraryFacts(json.View):
     words: int
     model: str
     backbone: str
-    vectors: str = Field(description="The numbers that sentence vectors are kept in.", examples=["float16", "int8"])
+    vectors: str = Field(
+        description="The numbers that sentence vectors are kept in; none where they are made from tokens.",
+        examples=["float16"],
+    )
     computes: str = Field(description="Precision, engine and device of the first encoding.")
     schema_number: int = Field(serialization_alias="schema", description="Of the store's layout.")
     uploads: dict[str, int] = Field(description="What an upload may have at most: bytes, words.")

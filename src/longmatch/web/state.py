@@ -12,6 +12,7 @@ from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from longmatch.default.encoding import Encoding
+from longmatch.default.meaning import encode_texts
 from longmatch.documents.containers import member_of, shows_pages
 from longmatch.documents.document import Document
 from longmatch.documents.pdf.picture import PagePicture
@@ -249,7 +250,7 @@ class State:
         """Take questions; model and index are opened meanwhile, so that the first is as quick as the next."""
 
         def warm() -> None:
-            self.library.matcher.backbone.encode_texts(["It rained."])
+            encode_texts(self.library.matcher.backbone, ["It rained."])
             if len(self.library):
                 self.library.vectors()
             self.ready = True

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from longmatch.encoders.pretrained import TOKEN_VECTORS
 from longmatch.errors import LongmatchError
 from longmatch.models.registry import names_of
 
@@ -13,7 +14,10 @@ DEFAULT_PANEL = "longmatch train default (docs/scoring.md)"
 
 def train(
     model: Annotated[
-        str | None, typer.Argument(help=f"default, or one of {', '.join(names_of('recipe'))}.", show_default=False)
+        str | None,
+        typer.Argument(
+            help=f"default, {TOKEN_VECTORS}, or one of {', '.join(names_of('recipe'))}.", show_default=False
+        ),
     ] = None,
     more: Annotated[list[Path] | None, typer.Argument(help="More data folders.", show_default=False)] = None,
     data: Annotated[
@@ -63,12 +67,19 @@ def train(
 
     longmatch train default makes the matcher that ships: --data holds the data sets' folders, and its settings are
     queries, sources (of pairs), splits, sides, layers (a folder of tokens and vectors that runs may share).
+
+    longmatch train token-vectors learns a vector for each token from a transformer (--set teacher=NAME, by default the
+    packaged one), so that their sums are near where it finds sentences near: a backbone that needs no transformer.
+    --data holds the data sets' folders; --out is a backbone: longmatch index LIBRARY FILES --backbone OUT.
     """
     from longmatch.lab.training.settings import read_config, read_pairs
 
     values: dict[str, Any] = read_config(config) if config else {}
     chosen: dict[str, Any] = {"model": model, "data": [*(data or []), *(more or [])], "out": out}
     chosen = {key: value or values.pop(key, None) for key, value in chosen.items()}
+    if chosen["model"] == TOKEN_VECTORS:
+        _train_token_vectors(chosen["data"], chosen["out"], values | read_pairs(settings or []))
+        return
     is_default = chosen["model"] == "default"
     for key, value in chosen.items():
         if not value and not (is_default and key == "data"):
@@ -86,6 +97,18 @@ def train(
 
     use_processes(half_the_cores())
     run(*chosen.values(), **values)
+
+
+def _train_token_vectors(data: list[Path], out: Path | None, values: dict[str, Any]) -> None:
+    from longmatch.lab.default.token_vectors import write_token_vectors
+    from longmatch.parallel import half_the_cores, use_processes
+
+    teacher = values.pop("teacher", None)
+    if len(data) != 1 or out is None or values:
+        wanted = "longmatch train token-vectors --data DIR --out DIR [--set teacher=NAME]"
+        raise LongmatchError(f"Name the folder that holds the data sets' folders, and nothing else: {wanted}.")
+    use_processes(half_the_cores())
+    write_token_vectors(Path(data[0]), Path(out), teacher)
 
 
 def _train_default(

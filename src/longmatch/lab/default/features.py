@@ -212,7 +212,7 @@ def lone_sides(pairs: Sequence[tuple[int, int]], scorer: SideScorer, matcher: Hy
             encoding = scorer.encoding(number)
             vectors = encoding.sentence_vectors.vectors
             expectations = expected_by_chance(matcher.statistics.sentences, vectors)
-            alone.append(replace(encoding, sentence_vectors=SentenceVectors(vectors, expectations)))
+            alone.append(replace(encoding, vectors=SentenceVectors(vectors, expectations)))
         a, b = alone
         rarity = Rarity.of([a, b], matcher.statistics)
         sides = Collection([b], rarity).similarities(a, PASSAGE_SIDES)

@@ -1,4 +1,4 @@
-"""What a question reads of a document besides its terms: sentence vectors, text and structure, in one record.
+"""What a question reads of a document besides its terms: sentence vectors or tokens, text and structure, in one record.
 
 Fetching documents from the store takes tens of milliseconds; a record is mapped into memory. The records of many
 documents lie one after another in a file of a segment. Merging copies those of small files and links large ones into
@@ -17,9 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from longmatch.default.encoding import Encoding
+from longmatch.default.meaning import TableMeaning
 from longmatch.lexical.terms import Hashes
 from longmatch.library.row_cache import StoredSentences
-from longmatch.library.rows import RECORD_COLUMNS, DocumentRow, schema_for
+from longmatch.library.rows import RECORD_COLUMNS, TOKEN_COLUMNS, DocumentRow, schema_for
 from longmatch.matching.levels import SIZES
 from longmatch.matching.sentences import Sentences
 
@@ -29,15 +30,19 @@ FIELDS = ("file", "start", "end", "sentences", "number_bytes", "unpacked_bytes")
 """The columns of a segment's table of records."""
 NO_RECORD = np.array([-1, 0, 0, 0, 0, 0], dtype=np.int64)  # in place of a document's fields
 CODEC = "zstd"
-VECTOR_TYPES: dict[int, np.dtype[Any]] = {1: np.dtype(np.int8), 2: np.dtype(np.float16)}  # by the bytes of a number
-SCHEMA = pa.schema([field for field in schema_for(1) if field.name in RECORD_COLUMNS])
+VECTOR_TYPES: dict[int, np.dtype[Any]] = {0: np.dtype(np.int8), 1: np.dtype(np.int8), 2: np.dtype(np.float16)}
+"""By the bytes of a number; 0 for no vectors."""
+SCHEMA = pa.schema([field for field in schema_for(1, "none") if field.name in RECORD_COLUMNS])
+WITHOUT_TOKENS = pa.schema([field for field in SCHEMA if field.name not in TOKEN_COLUMNS])  # where vectors are stored
 
 
 @dataclass(frozen=True)
 class Record:
     """The record of one document; nothing of it is decoded before it is asked for."""
 
-    sentences: StoredSentences
+    id: str
+    vectors: Array  # of the sentences, as stored; none where they are made from tokens
+    expectations: Array
     packed: Array  # bytes
     unpacked_bytes: int
 
@@ -47,21 +52,32 @@ class Record:
         data = arrays[file_name(fields[0])]
         _, start, end, sentences, number_bytes, unpacked_bytes = fields
         after_vectors = start + sentences * width * number_bytes
-        after_expectations = after_vectors + sentences * len(SIZES) * 2
+        after_expectations = after_vectors + sentences * len(SIZES) * 2 * bool(number_bytes)
         vectors = data[start:after_vectors].view(VECTOR_TYPES[number_bytes])
-        expectations = data[after_vectors:after_expectations].view(np.float16).reshape(sentences, len(SIZES))
-        return Record(StoredSentences(id, vectors, expectations), data[after_expectations:end], unpacked_bytes)
+        expectations = data[after_vectors:after_expectations].view(np.float16).reshape(-1, len(SIZES))
+        return Record(id, vectors, expectations, data[after_expectations:end], unpacked_bytes)
 
-    def row(self) -> DocumentRow:
+    def row(self, meaning: TableMeaning | None) -> DocumentRow:
         """The text and structure, as the store has them."""
         unpacked = pa.decompress(pa.py_buffer(self.packed), self.unpacked_bytes, codec=CODEC)
-        return DocumentRow(pa.Table.from_batches([pa.ipc.read_record_batch(unpacked, SCHEMA)]), 0)
+        schema = WITHOUT_TOKENS if len(self.vectors) else SCHEMA
+        return DocumentRow(pa.Table.from_batches([pa.ipc.read_record_batch(unpacked, schema)]), 0, meaning)
 
-    def encoding(self, vocabulary: Hashes, title_vector: Array) -> Encoding:
+    def sentences(self, meaning: TableMeaning | None) -> StoredSentences:
+        """The sentence vectors."""
+        if len(self.vectors):
+            return StoredSentences(self.id, self.vectors, self.expectations)
+        return StoredSentences.of(self.row(meaning))
+
+    def encoding(
+        self, vocabulary: Hashes, title_vector: Array, vector: Array, meaning: TableMeaning | None
+    ) -> Encoding:
         """The document's encoding; `vocabulary` is its distinct words, ascending."""
-        row = self.row()
-        sentences = Sentences(row.document(), *row.pieces())
-        return Encoding(sentences, self.sentences.unpacked(), row.terms(vocabulary), title_vector.astype(np.float32))
+        row = self.row(meaning)
+        sentences, vectors = Sentences(row.document(), *row.pieces()), row.vectors() if row.tokens() else None
+        vectors = StoredSentences(self.id, self.vectors, self.expectations).unpacked() if vectors is None else vectors
+        title = title_vector.astype(np.float32)
+        return Encoding(sentences, vectors, row.terms(vocabulary), title, np.asarray(vector), row.tokens())
 
 
 def file_name(number: int) -> str:
@@ -80,12 +96,14 @@ def write_records(folder: Path, rows: Sequence[DocumentRow], full: int) -> Array
     table = []
     with RecordWriter(folder, full) as writer:
         for row in rows:
-            vectors, expectations = row.array("vectors"), row.expectations()
-            columns = [row.table[field.name].chunk(0).slice(row.position, 1).take([0]) for field in SCHEMA]
-            message = pa.RecordBatch.from_arrays(columns, schema=SCHEMA).serialize()
+            stored = [] if row.tokens() else [row.array(name) for name in ("vectors", "expectations")]
+            schema = WITHOUT_TOKENS if stored else SCHEMA
+            columns = [row.table[field.name].chunk(0).slice(row.position, 1).take([0]) for field in schema]
+            message = pa.RecordBatch.from_arrays(columns, schema=schema).serialize()
             packed = pa.compress(message, codec=CODEC, asbytes=True)
-            parts = [np.ascontiguousarray(vectors), np.ascontiguousarray(expectations), packed]
-            table.append(writer.add(parts, (len(expectations), vectors.itemsize, message.size)))
+            parts = [*map(np.ascontiguousarray, stored), packed]
+            number_bytes = stored[0].itemsize if stored else 0
+            table.append(writer.add(parts, (len(row.pieces()[0]), number_bytes, message.size)))
     return np.array(table, dtype=np.int64)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from longmatch.default.comparison import CountedTerms
 from longmatch.default.encoding import Encoding
+from longmatch.default.meaning import TableMeaning
 from longmatch.lexical.mentions import TITLE_TERMS
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, TermTable, lookup
 from longmatch.lexical.weights import Frequencies, Postings, QueryTerms, log_tf
@@ -143,14 +144,15 @@ class Segment:
             return None
         return Record.of(self.ids[document], self.arrays, fields, self.arrays["means"].shape[1])
 
-    def encoding(self, document: int) -> Encoding | None:
-        """The encoding of a document, if it has a record."""
+    def encoding(self, document: int, meaning: TableMeaning | None = None) -> Encoding | None:
+        """The encoding of a document, if it has a record; `meaning` makes vectors where tokens are stored."""
         record = self.record(document)
         if record is None:
             return None
         start, end = self["words.offsets"][document : document + 2]
         vocabulary = self["words.terms"][self["words.held"][start:end]]
-        return record.encoding(vocabulary, self["title_vectors"][document])
+        vectors = self["title_vectors"][document], self["means"][document]
+        return record.encoding(vocabulary, *vectors, meaning)
 
     def occurrences(self, name: str, documents: Ints) -> Occurrences:
         """What some documents hold: their words, their phrases, or the words of their titles."""

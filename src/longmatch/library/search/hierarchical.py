@@ -13,7 +13,7 @@ import numpy as np
 
 from longmatch.default.comparison import Query
 from longmatch.default.encoding import Encoding
-from longmatch.library.rows import DocumentRow, unpack_vectors
+from longmatch.library.rows import SENTENCE_COLUMNS, DocumentRow
 from longmatch.library.search.explain import Ranking
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.store import Store
@@ -25,7 +25,7 @@ from longmatch.models.sdr.score import Paragraphs, directional_scores, sdr_score
 from longmatch.ragged import Floats, as_numbers
 
 DOCUMENTS, PARAGRAPHS = 256, 8
-SENTENCES = ["id", "pieces", "vectors"]
+SENTENCES = ["pieces", *SENTENCE_COLUMNS]
 """The columns of a document's sentence vectors and where they stand."""
 
 
@@ -67,7 +67,7 @@ def sample_paragraphs(
     parts = []
     for row in rows:
         paragraph = row.pieces()[3]
-        vectors = unpack_vectors(row.array("vectors"), len(paragraph))
+        vectors = row.sentence_vectors().vectors
         order = {number: _order(f"{row.id}\0{number}") for number in np.unique(paragraph).tolist()}
         mine = (vectors[paragraph == number] for number in sorted(order, key=order.__getitem__)[:each])
         parts += [Paragraphs.of(part, np.array([0, len(part)])) for part in mine]
@@ -77,7 +77,7 @@ def sample_paragraphs(
 def paragraphs_of(row: DocumentRow) -> Paragraphs:
     """A document's sentence vectors by paragraph."""
     paragraph = row.pieces()[3]
-    return Paragraphs.of(unpack_vectors(row.array("vectors"), len(paragraph)), run_offsets(paragraph))
+    return Paragraphs.of(row.sentence_vectors().vectors, run_offsets(paragraph))
 
 
 def _order(name: str) -> bytes:

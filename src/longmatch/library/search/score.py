@@ -92,7 +92,10 @@ class StoredCandidates(Candidates):
         records = self.index.select(ids).each(Segment.record)
         missing = [id for id, record in zip(ids, records, strict=True) if record is None]
         fetched = {document.id: document for document in self.store.sentences(missing)} if missing else {}
-        found = (record.sentences if record else fetched.get(id) for id, record in zip(ids, records, strict=True))
+        found = (
+            record.sentences(self.store.meaning) if record else fetched.get(id)
+            for id, record in zip(ids, records, strict=True)
+        )
         return [sentences for sentences in found if sentences is not None]
 
 

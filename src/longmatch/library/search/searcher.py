@@ -137,7 +137,9 @@ class Searcher:
         def read(unread: Sequence[str]) -> list[WeighedDocument]:
             """From the index, or from the store what has no record there, and all if the store has changed since."""
             indexed = self.index.select(unread if self.index.version == self.store.version else [])
-            encodings = zip(indexed.ids, indexed.each(Segment.encoding), strict=True)
+            encodings = zip(
+                indexed.ids, indexed.each(partial(Segment.encoding, meaning=self.store.meaning)), strict=True
+            )
             found = {
                 id: WeighedDocument(encoding, rarity, partial(self.index.counted_terms, id))
                 for id, encoding in encodings

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from longmatch.default.meaning import encode_sentences
 from longmatch.default.statistics import background_of
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone, Vectors
+from longmatch.encoders.token_vectors import TokenVectors
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.levels import SIZES, SentenceVectors, group_scores
 from longmatch.matching.match import Grid, Level, Match
 from longmatch.matching.matcher import Encoder, Progress, Scores
-from longmatch.matching.sentence_vectors import pair_cosines, sentence_vectors
+from longmatch.matching.sentence_vectors import pair_cosines
 from longmatch.matching.sentences import Sentences, run_offsets
 from longmatch.models.sdr.score import (
     Paragraphs,
@@ -42,7 +44,7 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
 
     def __init__(
         self,
-        backbone: Backbone | None = None,
+        backbone: TokenVectors | Backbone | None = None,
         normalise: bool = True,
         symmetric: bool = False,
         whole_paragraphs: bool = False,
@@ -53,7 +55,7 @@ class SdrMatcher(Encoder[SdrEncoding, Paragraphs]):
 
     def encode(self, documents: Sequence[Document], progress: Progress | None = None) -> list[SdrEncoding]:
         """Encode the sentences of each document."""
-        return [self.lay_out(*found) for found in sentence_vectors(documents, self.backbone, progress)]
+        return [self.lay_out(*found) for found in encode_sentences(documents, self.backbone, progress)]
 
     def lay_out(self, sentences: Sentences, vectors: Vectors) -> SdrEncoding:
         """An encoding from sentence vectors made before."""

@@ -12,8 +12,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from longmatch.default.meaning import AnyBackbone, encode_sentences
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.token_vectors import TokenVectors
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.lab.encoders.ragged import as_array
 from longmatch.lab.evaluation.provenance import code_of
@@ -87,7 +89,7 @@ class ExpectationLayer(Layer):
     name = "chance"
     reads_documents = False
 
-    def __init__(self, base: SentenceVectorLayer, background: Background) -> None:
+    def __init__(self, base: "SummedVectorLayer | SentenceVectorLayer", background: Background) -> None:
         self.base, self.background = base, background
 
     @cached_property
@@ -128,6 +130,60 @@ class PieceWordLayer(DocumentLayer):
         pieces = Sentences.of(sentences(restore_tokens(below, document), self.most))
         stream = terms_of(document, zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)).words
         return {"words": stream.ids, "bounds": stream.offsets}
+
+
+class SummedVectorLayer(DocumentLayer):
+    """Sentence vectors by token vectors, and where the sentences lie."""
+
+    name = "sentences"
+
+    def __init__(self, table: TokenVectors) -> None:
+        self.table = table
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The table, and the code that finds sentences and words."""
+        code = code_digest(*CONTENT_CODE, "encoders/token_vectors.py", "default/meaning.py")
+        return {"table": self.table.identity, "code": code}
+
+    @property
+    def shapes(self) -> Shapes:
+        """Vectors and positions."""
+        return {"vectors": (np.float16, (self.table.width,))} | dict.fromkeys(PLACES, (np.int32, ()))
+
+    def make_one(self, document: Document, below: Arrays) -> Arrays:
+        """Sum the tokens of each sentence."""
+        ((found, vectors),) = encode_sentences([document], self.table)
+        if not len(found):
+            raise Unhandled(NO_SENTENCE)
+        places = {name: getattr(found, name).astype(np.int32) for name in PLACES}
+        return {"vectors": vectors.astype(np.float16), **places}
+
+
+class ContentWordLayer(DocumentLayer):
+    """The hashed content words of each sentence."""
+
+    name = "content"
+    shapes: Shapes = WordLayer.shapes
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The code that splits and hashes."""
+        return {"code": code_digest(*CONTENT_CODE)}
+
+    def make_one(self, document: Document, below: Arrays) -> Arrays:
+        """Hash the words of a document."""
+        stream = terms_of(document).words
+        if len(stream.offsets) < 2:
+            raise Unhandled(NO_SENTENCE)
+        return {"words": stream.ids, "bounds": stream.offsets}
+
+
+def sentence_layers(backbone: AnyBackbone) -> tuple[SummedVectorLayer | SentenceVectorLayer, Layer]:
+    """Sentence vectors by a backbone, and the words of the same sentences."""
+    if isinstance(backbone, TokenVectors):
+        return SummedVectorLayer(backbone), ContentWordLayer()
+    return SentenceVectorLayer(backbone), PieceWordLayer(backbone)
 
 
 class OpeningVectorLayer(Layer):

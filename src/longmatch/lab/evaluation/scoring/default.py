@@ -12,6 +12,7 @@ from longmatch.default.collection import Collection, sampled_unrelated
 from longmatch.default.comparison import TITLE_SENTENCES
 from longmatch.default.encoding import Encoding
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.meaning import encode_texts
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import named
 from longmatch.default.unrelated import drawn_documents
@@ -19,10 +20,9 @@ from longmatch.lab.encoders.ragged import as_array
 from longmatch.lab.evaluation.corpus import Corpus
 from longmatch.lab.evaluation.encodings.layers import (
     ExpectationLayer,
-    PieceWordLayer,
-    SentenceVectorLayer,
     restore_stream,
     scoring_device,
+    sentence_layers,
 )
 from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
@@ -30,7 +30,6 @@ from longmatch.lab.evaluation.scoring.slices import LoadedSlices, Slice
 from longmatch.lab.store.files import StoredLayer
 from longmatch.lexical.terms import KINDS, Stream, Terms
 from longmatch.matching.levels import SentenceVectors, collection_scores
-from longmatch.matching.sentence_vectors import title_vectors
 from longmatch.ragged import Array, as_numbers, segment_mean, unit_rows
 
 
@@ -91,9 +90,9 @@ class CorpusScorer(Scorer):
 
     def __init__(self, matcher: HybridMatcher) -> None:
         super().__init__(matcher)
-        vectors = SentenceVectorLayer(matcher.backbone)
+        vectors, words = sentence_layers(matcher.backbone)
         expectations = ExpectationLayer(vectors, matcher.statistics.sentences)
-        self.layers = (vectors, expectations, PieceWordLayer(matcher.backbone))
+        self.layers = (vectors, expectations, words)
         self.facts = {"calibration": str(matcher.statistics.calibration)}  # orders documents; it is no probability
         self.sides: Sequence[str] = matcher.statistics.calibration.sides  # that are scored
 
@@ -103,7 +102,7 @@ class CorpusScorer(Scorer):
         self.unhandled = {id: why for layer in stored for id, why in layer.unhandled.items()}
         titled = bool({*named(lambda side: side.needs_titles), "named"} & set(self.sides))
         titles = corpus.titles if titled else [""] * len(corpus)
-        there = title_vectors(titles, self.matcher.backbone) if "cites_title" in self.sides else [None] * len(titles)
+        there = encode_texts(self.matcher.backbone, titles) if "cites_title" in self.sides else [None] * len(titles)
         nothing = SentenceVectors(np.empty((0, self.matcher.backbone.width), np.float32), np.empty(0))
         self._encodings = [
             Encoding(no_sentences(title), nothing, Terms(restore_stream(arrays)), vector)
@@ -131,4 +130,4 @@ class CorpusScorer(Scorer):
         """A document with its sentences."""
         vectors = self._vectors.document(number, "vectors")["vectors"].astype(np.float32)
         expectations = self._chance.document(number, "expectations")["expectations"]
-        return replace(self._encodings[number], sentence_vectors=SentenceVectors(vectors, expectations))
+        return replace(self._encodings[number], vectors=SentenceVectors(vectors, expectations))

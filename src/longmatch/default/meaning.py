@@ -1,0 +1,177 @@
+"""How sentences get their vectors: from token vectors, when they are asked for; or from a transformer, beforehand."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+
+from longmatch.documents.document import Document
+from longmatch.encoders.backbone import Backbone, TokenProgress
+from longmatch.encoders.pretrained import TOKEN_VECTORS
+from longmatch.encoders.token_vectors import TABLE, TokenVectors, WordTokens
+from longmatch.lexical.form import words_of_each
+from longmatch.lexical.terms import Stream, Terms, spelled_terms_of, terms_of
+from longmatch.matching.levels import Background, SentenceVectors
+from longmatch.matching.matcher import Progress
+from longmatch.matching.sentence_vectors import sentence_vectors, title_vectors, vectors_of_tokens
+from longmatch.matching.sentences import Sentences
+from longmatch.ragged import Array, Ints, offsets_of, unit_rows
+from longmatch.units import Tokens, sentences, tokenize
+
+AnyBackbone: TypeAlias = TokenVectors | Backbone
+VectorSource: TypeAlias = SentenceVectors | Callable[[], SentenceVectors]
+"""Vectors of sentences, or what makes them."""
+T = TypeVar("T", WordTokens, Tokens)
+
+
+@dataclass(frozen=True)
+class Tokenised(Generic[T]):
+    """A document's sentences and terms, and the tokens from which vectors are made."""
+
+    sentences: Sentences
+    terms: Terms
+    tokens: T
+
+    def __len__(self) -> int:
+        return int(self.sentences.lengths.sum())
+
+
+class Meaning(Protocol[T]):
+    """Makes the vectors of documents and their sentences, in two steps."""
+
+    def tokenize(self, document: Document) -> Tokenised[T]:
+        """Step one: sentences, terms and tokens."""
+
+    def encode(
+        self, documents: Iterable[Tokenised[T]], progress: Progress | None, on_tokens: TokenProgress | None
+    ) -> Iterator[tuple[Tokenised[T], VectorSource, Array]]:
+        """Step two: each document with the vectors of its sentences, and its own: their mean, of length 1."""
+
+
+@dataclass(frozen=True)
+class TableMeaning:
+    """By token vectors, which cost so little that they are summed when they are needed, and need not be kept."""
+
+    table: TokenVectors
+    background: Background
+
+    def tokenize(self, document: Document) -> Tokenised[WordTokens]:
+        """The sentences as they stand, and the tokens of the distinct words."""
+        terms, words = spelled_terms_of(document)
+        tokens = self.table.split(words)
+        counts = np.diff(tokens.offsets)[numbered(terms.words)]  # of the tokens of each running word
+        lengths = np.bincount(terms.words.sentence, counts, len(terms.words.offsets) - 1).astype(np.int64)
+        return Tokenised(Sentences.of_document(document, lengths), terms, tokens)
+
+    def encode(
+        self, documents: Iterable[Tokenised[WordTokens]], progress: Progress | None, on_tokens: TokenProgress | None
+    ) -> Iterator[tuple[Tokenised[WordTokens], VectorSource, Array]]:
+        """Of sentences nothing is kept but what makes their vectors."""
+        for document in documents:
+            words, tokens = document.terms.words, document.tokens
+            made_of = numbered(words), words.offsets
+            vector = unit_rows(summed_sentences(self.table, tokens, *made_of).sum(0))
+            yield document, partial(self.vectors, *made_of, tokens), vector
+            if on_tokens:
+                on_tokens(len(document))
+            if progress:
+                progress(1)
+
+    def vectors(self, stream: Ints, offsets: Ints, tokens: WordTokens) -> SentenceVectors:
+        """The vectors of sentences, and what to expect of them by chance.
+
+        Sentence s has the words of the numbers stream[offsets[s]:offsets[s + 1]].
+        """
+        vectors = summed_sentences(self.table, tokens, stream, offsets)
+        return SentenceVectors(vectors, self.background.expectations(vectors))
+
+
+@dataclass(frozen=True)
+class TransformerMeaning:
+    """By a transformer, of many documents together."""
+
+    backbone: Backbone
+    background: Background
+
+    def tokenize(self, document: Document) -> Tokenised[Tokens]:
+        """The sentences, long ones cut to what the backbone reads, and their terms."""
+        tokens = tokenize(document, self.backbone.tokenizer)
+        found = Sentences.of(sentences(tokens, self.backbone.max_tokens))
+        spans = zip(found.starts.tolist(), found.ends.tolist(), strict=True)
+        return Tokenised(found, terms_of(document, spans), tokens)
+
+    def encode(
+        self, documents: Iterable[Tokenised[Tokens]], progress: Progress | None, on_tokens: TokenProgress | None
+    ) -> Iterator[tuple[Tokenised[Tokens], VectorSource, Array]]:
+        """All at once."""
+        read = list(documents)
+        found = vectors_of_tokens([document.tokens for document in read], self.backbone, progress, on_tokens)
+        for document, (_, vectors) in zip(read, found, strict=True):
+            expected = SentenceVectors(vectors, self.background.expectations(vectors))
+            yield document, expected, unit_rows(vectors.sum(0))
+
+
+def meaning_of(backbone: AnyBackbone, background: Background) -> TableMeaning | TransformerMeaning:
+    """How sentences get vectors by this backbone."""
+    if isinstance(backbone, TokenVectors):
+        return TableMeaning(backbone, background)
+    return TransformerMeaning(backbone, background)
+
+
+def load_backbone(name: str | None = None) -> AnyBackbone:
+    """The shipped token vectors, those of a folder, or a transformer, by default the packaged one."""
+    if name == TOKEN_VECTORS:
+        return TokenVectors.load()
+    is_table = name is not None and (Path(name) / TABLE).is_file()
+    return TokenVectors.load(Path(str(name))) if is_table else Backbone.load(name)
+
+
+def load_recorded(name: str) -> AnyBackbone | None:
+    """The backbone that a file names, from this computer alone; None where it would have to be fetched."""
+    is_table = name == TOKEN_VECTORS or (Path(name) / TABLE).is_file()
+    return load_backbone(name) if is_table else Backbone.load_recorded(name)
+
+
+def encode_sentences(
+    documents: Sequence[Document], backbone: AnyBackbone, progress: Progress | None = None
+) -> Iterator[tuple[Sentences, Array]]:
+    """Each document's sentences and their vectors (sentences, width), in the order given."""
+    if not isinstance(backbone, TokenVectors):
+        yield from sentence_vectors(documents, backbone, progress)
+        return
+    meaning = TableMeaning(backbone, Background(np.zeros((0, backbone.width), np.float32)))
+    for document in documents:
+        read = meaning.tokenize(document)
+        words = read.terms.words
+        yield read.sentences, summed_sentences(backbone, read.tokens, numbered(words), words.offsets)
+        if progress:
+            progress(1)
+
+
+def summed_sentences(table: TokenVectors, tokens: WordTokens, stream: Ints, offsets: Ints) -> Array:
+    """The vectors of a document's sentences; one without words has that of the sentence before it, or of the first."""
+    vectors = table.encode(tokens, stream, offsets)
+    has_words = np.diff(offsets) > 0
+    if has_words.all() or not has_words.any():
+        return vectors
+    last = np.maximum.accumulate(np.where(has_words, np.arange(len(vectors)), 0))
+    return vectors[np.maximum(last, np.argmax(has_words))]
+
+
+def encode_texts(backbone: AnyBackbone, texts: Sequence[str]) -> Array:
+    """A vector a title or a sentence, zeros for an empty one; a transformer reads no more than it does at once."""
+    if not isinstance(backbone, TokenVectors):
+        return title_vectors(texts, backbone)
+    words = words_of_each(texts, with_form=True)
+    flat = list(chain.from_iterable(words))
+    offsets = offsets_of(np.array([len(each) for each in words], dtype=np.int64))
+    return backbone.encode(backbone.split(flat), np.arange(len(flat)), offsets)
+
+
+def numbered(words: Stream) -> Ints:
+    """The running words as positions among the distinct ones."""
+    return np.searchsorted(words.counts.ids, words.ids)
