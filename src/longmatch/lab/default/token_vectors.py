@@ -108,7 +108,7 @@ def learn(sentences: Sequence[str], vectors: Array, tokenizer: Tokenizer, epochs
 
     torch.manual_seed(0)
     first = torch.from_numpy(first_table(counts, teacher))
-    table = nn.EmbeddingBag(*first.shape, mode="sum", _weight=first)
+    table = nn.EmbeddingBag(len(first), WIDTH, mode="sum", _weight=first)
     unfold = nn.Linear(WIDTH, teacher.shape[1], bias=False)
     optimizer = torch.optim.Adam([*table.parameters(), *unfold.parameters()], LEARNING_RATE)
     steps = len(used) // BATCH
