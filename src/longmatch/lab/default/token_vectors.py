@@ -39,7 +39,7 @@ SENTENCES = {
 TITLES = 1_500  # of each collection
 AT_ONCE = 4_096  # sentences that the teacher reads
 SENTENCE_WORDS = (3, 90)
-WIDTH = 256
+WIDTH = 256  # at most: a teacher of fewer dimensions has as few
 BATCH = 1024  # sentences
 EPOCHS = 6
 LEARNING_RATE = 2e-3
@@ -108,8 +108,8 @@ def learn(sentences: Sequence[str], vectors: Array, tokenizer: Tokenizer, epochs
 
     torch.manual_seed(0)
     first = torch.from_numpy(first_table(counts, teacher))
-    table = nn.EmbeddingBag(len(first), WIDTH, mode="sum", _weight=first)
-    unfold = nn.Linear(WIDTH, teacher.shape[1], bias=False)
+    table = nn.EmbeddingBag(len(first), first.shape[1], mode="sum", _weight=first)
+    unfold = nn.Linear(first.shape[1], teacher.shape[1], bias=False)
     optimizer = torch.optim.Adam([*table.parameters(), *unfold.parameters()], LEARNING_RATE)
     steps = len(used) // BATCH
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, epochs * steps + 1, pct_start=0.1)
