@@ -61,11 +61,7 @@ class TableMeaning:
 
     def tokenize(self, document: Document) -> Tokenised[WordTokens]:
         """The sentences as they stand, and the tokens of the distinct words."""
-        terms, words = spelled_terms_of(document)
-        tokens = self.table.split(words)
-        counts = np.diff(tokens.offsets)[numbered(terms.words)]  # of the tokens of each running word
-        lengths = np.bincount(terms.words.sentence, counts, len(terms.words.offsets) - 1).astype(np.int64)
-        return Tokenised(Sentences.of_document(document, lengths), terms, tokens)
+        return tokenize_words(document, self.table)
 
     def encode(
         self, documents: Iterable[Tokenised[WordTokens]], progress: Progress | None, on_tokens: TokenProgress | None
@@ -126,8 +122,9 @@ def load_backbone(name: str | None = None) -> AnyBackbone:
     """The shipped token vectors, those of a folder, or a transformer, by default the packaged one."""
     if name == TOKEN_VECTORS:
         return TokenVectors.load()
-    is_table = name is not None and (Path(name) / TABLE).is_file()
-    return TokenVectors.load(Path(str(name))) if is_table else Backbone.load(name)
+    if name is not None and (Path(name) / TABLE).is_file():
+        return TokenVectors.load(Path(name))
+    return Backbone.load(name)
 
 
 def load_recorded(name: str) -> AnyBackbone | None:
@@ -143,13 +140,21 @@ def encode_sentences(
     if not isinstance(backbone, TokenVectors):
         yield from sentence_vectors(documents, backbone, progress)
         return
-    meaning = TableMeaning(backbone, Background(np.zeros((0, backbone.width), np.float32)))
     for document in documents:
-        read = meaning.tokenize(document)
+        read = tokenize_words(document, backbone)
         words = read.terms.words
         yield read.sentences, summed_sentences(backbone, read.tokens, numbered(words), words.offsets)
         if progress:
             progress(1)
+
+
+def tokenize_words(document: Document, table: TokenVectors) -> Tokenised[WordTokens]:
+    """The sentences of a document as they stand, and the tokens of its distinct words."""
+    terms, words = spelled_terms_of(document)
+    tokens = table.split(words)
+    counts = np.diff(tokens.offsets)[numbered(terms.words)]  # of the tokens of each running word
+    lengths = np.bincount(terms.words.sentence, counts, len(terms.words.offsets) - 1).astype(np.int64)
+    return Tokenised(Sentences.of_document(document, lengths), terms, tokens)
 
 
 def summed_sentences(table: TokenVectors, tokens: WordTokens, stream: Ints, offsets: Ints) -> Array:

@@ -18,12 +18,15 @@ from scipy.sparse import csr_array
 from tokenizers import Tokenizer
 
 from longmatch.encoders.pretrained import TOKEN_VECTORS, checkpoint_errors
+from longmatch.errors import LongmatchError
 from longmatch.ragged import Ints, offsets_of, segment_sum, unit_rows
 
 FOLDER = Path(__file__).parent / "data"
 TABLE, TOKENIZER = "token_vectors.safetensors", "tokenizer.json"
 LANGUAGES = frozenset({"en"})  # of the texts that the shipped table was learnt from
 MOST_KNOWN = 1 << 18  # words whose tokens are remembered
+MOST_TOKENS = 255  # of a word; what has more is no word, and they are counted in 8 bits
+MOST_ROWS = 1 << 16  # of a table: tokens are stored in 16 bits
 INT8_MAX = 127
 
 Vectors = npt.NDArray[np.float32]
@@ -60,6 +63,11 @@ class TokenVectors:
     @staticmethod
     def of(vectors: Vectors, tokenizer: Tokenizer, name: str = TOKEN_VECTORS) -> "TokenVectors":
         """From a vector a token: (tokens, width)."""
+        if len(vectors) > MOST_ROWS:
+            raise LongmatchError(
+                f"The tokenizer has {len(vectors):,} tokens, and token vectors are for at most {MOST_ROWS:,}. "
+                "Choose a teacher with fewer."
+            )
         scales = np.abs(vectors).max(axis=1, keepdims=True).clip(min=1e-12) / INT8_MAX
         return TokenVectors(np.rint(vectors / scales).astype(np.int8), scales[:, 0], tokenizer, name, LANGUAGES)
 
@@ -80,15 +88,14 @@ class TokenVectors:
         return hashlib.sha256(self.table.tobytes() + self.scales.tobytes()).hexdigest()[:16]
 
     def split(self, words: Sequence[str]) -> WordTokens:
-        """The tokens of words, as `lexical.form` spells them."""
+        """The tokens of words, as `lexical.form` spells them. Several threads may ask."""
+        if len(self._known) > MOST_KNOWN:
+            self._known = {}  # another thread keeps the one it has begun with
         known = self._known
-        unknown = [word for word in words if word not in known]
+        unknown = list(dict.fromkeys(word for word in words if word not in known))
         if unknown:
-            if len(known) > MOST_KNOWN:
-                known.clear()
-                unknown = list(words)
             encodings = self.tokenizer.encode_batch_fast(unknown, add_special_tokens=False)
-            known.update((word, tuple(each.ids)) for word, each in zip(unknown, encodings, strict=True))
+            known.update((word, tuple(each.ids[:MOST_TOKENS])) for word, each in zip(unknown, encodings, strict=True))
         found = [known[word] for word in words]
         offsets = offsets_of(np.fromiter(map(len, found), np.int64, len(found)))
         return WordTokens(np.fromiter(chain.from_iterable(found), np.uint16, int(offsets[-1])), offsets)
@@ -121,6 +128,7 @@ def _read(folder: Path, name: str) -> TokenVectors:
         tensors = load_file(folder / TABLE)
         tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         table, scales = tensors["table"], tensors["scales"]
-        if table.dtype != np.int8 or scales.shape != table.shape[:1] or tokenizer.get_vocab_size() > len(table):
+        fits = tokenizer.get_vocab_size() <= len(table) <= MOST_ROWS
+        if table.dtype != np.int8 or scales.shape != table.shape[:1] or not fits:
             raise ValueError("the table does not fit its tokenizer")
         return TokenVectors(table, scales, tokenizer, name, LANGUAGES)

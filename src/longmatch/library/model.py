@@ -15,7 +15,7 @@ from longmatch.default.meaning import AnyBackbone, TableMeaning, encode_texts, l
 from longmatch.documents.document import brief
 from longmatch.encoders.backbone import known_languages
 from longmatch.encoders.multilingual import MULTILINGUAL
-from longmatch.encoders.pretrained import DEFAULT_NAME, is_default
+from longmatch.encoders.pretrained import DEFAULT_NAME, TOKEN_VECTORS, is_default
 from longmatch.encoders.token_vectors import LANGUAGES, TokenVectors
 from longmatch.errors import LongmatchError
 from longmatch.library.errors import LibraryError
@@ -67,12 +67,12 @@ class LibraryModel:
         """Whether sentence vectors are made from tokens when they are needed."""
         return self.vectors == "none"
 
-    def meaning(self) -> TableMeaning | None:
-        """What makes the vectors of sentences whose tokens are stored; None where vectors are."""
-        if not self.is_token_vectors:
-            return None
-        meaning = self.load_matcher("The library").meaning
-        return meaning if isinstance(meaning, TableMeaning) else None
+    def table_meaning(self, address: str) -> TableMeaning:
+        """What makes the vectors of sentences whose tokens are stored."""
+        meaning = self.load_matcher(address).meaning
+        if not isinstance(meaning, TableMeaning):
+            raise LibraryError(f"{self.backbone} holds no token vectors any more. {_reencode_hint(address)}")
+        return meaning
 
     def language_remarks(self, language: str) -> list[str]:
         """A sentence if the backbone was not trained on a language, given by its two-letter code."""
@@ -162,5 +162,7 @@ def recorded_name(backbone: AnyBackbone) -> str:
     """What `load_backbone` opens from any folder: a local one by its whole path."""
     if is_default(backbone.name):
         return DEFAULT_NAME
+    if backbone.name == TOKEN_VECTORS:  # the shipped ones, though there may be a folder of that name
+        return TOKEN_VECTORS
     place = Path(backbone.name)
     return str(place.resolve()) if place.is_dir() and backbone.name != MULTILINGUAL else backbone.name

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from longmatch.library.rows import DocumentRow, unpack_vectors
-from longmatch.matching.levels import SIZES, SentenceVectors
+from longmatch.matching.levels import SentenceVectors
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,10 @@ class StoredSentences:
     @staticmethod
     def of(row: DocumentRow) -> "StoredSentences":
         """Decode a row, or make its vectors; nothing of its table is kept."""
-        if row.tokens():
+        if row.tokens() is not None:
             made = row.sentence_vectors()
             return StoredSentences(row.id, made.vectors.astype(np.float16).ravel(), made.expectations)
-        expectations = row.array("expectations").reshape(-1, len(SIZES))
-        return StoredSentences(row.id, row.array("vectors").copy(), expectations.copy())
+        return StoredSentences(row.id, row.array("vectors").copy(), row.expectations().copy())
 
     def __len__(self) -> int:
         return len(self.expectations)

@@ -5,9 +5,8 @@ int8. Token vectors are summed when they are needed: of them the tokens are stor
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from typing import Any, Literal, TypeVar, cast, get_args
 
@@ -35,6 +34,7 @@ from longmatch.ragged import offsets_of
 
 T = TypeVar("T")
 
+OpenMeaning = Callable[[], TableMeaning]
 VectorType = Literal["float16", "int8", "none"]  # none are stored where they are made from tokens
 VECTOR_TYPES: tuple[VectorType, ...] = get_args(VectorType)[:2]  # of a transformer's
 ARROW_TYPES = {"float16": pa.float16(), "int8": pa.int8()}
@@ -217,7 +217,7 @@ class DocumentRow:
 
     table: pa.Table  # each column in one chunk
     position: int
-    meaning: TableMeaning | None = None  # what makes vectors where tokens are stored
+    meaning: OpenMeaning | None = None  # opens what makes vectors, where tokens are stored
 
     def value(self, name: str) -> Any:
         """A plain value."""
@@ -263,16 +263,21 @@ class DocumentRow:
         """The sentence vectors with their expectations by chance, or what makes them; nothing of the table is kept."""
         tokens = self.tokens()
         if tokens is None:
-            expectations = self.array("expectations").reshape(-1, len(SIZES)).astype(np.float32)
+            expectations = self.expectations().astype(np.float32)
             return SentenceVectors(unpack_vectors(self.array("vectors"), len(expectations)), expectations)
-        if self.meaning is None:
+        open_meaning, stream, offsets = self.meaning, self.array("stream").copy(), self._offsets()
+        if open_meaning is None:
             raise ValueError(f"nothing to make the vectors of {self.id} with")
-        return partial(self.meaning.vectors, self.array("stream").copy(), self._offsets(), tokens)
+        return lambda: open_meaning().vectors(stream, offsets, tokens)
 
     def sentence_vectors(self) -> SentenceVectors:
         """The sentence vectors with their expectations by chance."""
         made = self.vectors()
         return made if isinstance(made, SentenceVectors) else made()
+
+    def expectations(self) -> npt.NDArray[Any]:
+        """The expectations by chance, as stored: (sentences, sizes)."""
+        return self.array("expectations").reshape(-1, len(SIZES))
 
     def tokens(self) -> WordTokens | None:
         """The tokens of the distinct words; None where vectors are stored."""
@@ -304,7 +309,7 @@ class DocumentRow:
         return Encoding(sentences, self.vectors(), self.terms(vocabulary), self.title_vector(), mean, self.tokens())
 
 
-def rows_of(table: pa.Table, meaning: TableMeaning | None = None) -> list[DocumentRow]:
+def rows_of(table: pa.Table, meaning: OpenMeaning | None = None) -> list[DocumentRow]:
     """The rows of a table; page breaks, which old libraries lack, are unknown there."""
     if "paragraphs" in table.column_names and "page_breaks" not in table.column_names:
         table = table.append_column("page_breaks", pa.nulls(table.num_rows, PAGE_BREAKS))

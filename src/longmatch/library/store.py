@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from longmatch.default.meaning import TableMeaning
 from longmatch.documents.document import content_hash
 from longmatch.encoders.hardware import usable_cores
 from longmatch.library.checksums import StoreChecks, storage_errors
@@ -60,7 +61,7 @@ class Store:
         self.documents = database.open_table(table)
         self._version: int | None = None  # as it was read last; None after a change
         self._opened_version = self.version
-        self.meaning = model.meaning()  # what makes vectors where tokens are stored
+        self._meaning: tuple[LibraryModel, TableMeaning] | None = None  # with the model that it belongs to
         self.kept_sentences: RowCache[StoredSentences] = RowCache(settings.sentence_bytes)
 
     @classmethod
@@ -107,6 +108,12 @@ class Store:
         with storage_errors(self.address):
             self.database.drop_table(self.documents.name)
 
+    def meaning(self) -> TableMeaning:
+        """What makes vectors where tokens are stored; opened when one is needed."""
+        if self._meaning is None or self._meaning[0] != self.model:
+            self._meaning = self.model, self.model.table_meaning(self.address)
+        return self._meaning[1]
+
     @property
     def lacks_columns(self) -> bool:
         """Whether the library was made by an older longmatch, with fewer columns."""
@@ -129,7 +136,6 @@ class Store:
         with storage_errors(self.address):
             if self._has_moved_on(self.version):
                 self.model = _model_of(self.documents, self.address)
-                self.meaning = self.model.meaning()
             self._reopen_if_old()
 
     def _reopen_if_old(self) -> None:

@@ -103,6 +103,7 @@ def learn(sentences: Sequence[str], vectors: Array, tokenizer: Tokenizer, epochs
     offsets = tokens.offsets[offsets_of(np.array([len(each) for each in words], dtype=np.int64))]
     counts = csr_array((np.ones(len(tokens.ids), dtype=np.float32), tokens.ids.astype(np.int32), offsets))
     counts.resize(len(sentences), tokenizer.get_vocab_size())
+    counts.sum_duplicates()
     used = np.flatnonzero(np.diff(offsets))
     counts, teacher = counts[used], unit_rows(vectors[used].astype(np.float32))
 
@@ -111,14 +112,16 @@ def learn(sentences: Sequence[str], vectors: Array, tokenizer: Tokenizer, epochs
     table = nn.EmbeddingBag(len(first), first.shape[1], mode="sum", _weight=first)
     unfold = nn.Linear(first.shape[1], teacher.shape[1], bias=False)
     optimizer = torch.optim.Adam([*table.parameters(), *unfold.parameters()], LEARNING_RATE)
-    steps = len(used) // BATCH
+    batch = min(BATCH, len(used))
+    steps = len(used) // batch
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, epochs * steps + 1, pct_start=0.1)
     rng = np.random.default_rng(0)
     for epoch in range(epochs):
-        batches = np.split(rng.permutation(len(used))[: steps * BATCH], steps)
+        batches = np.split(rng.permutation(len(used))[: steps * batch], steps)
         for rows in track(batches, f"epoch {epoch + 1} of {epochs}"):
             bags = counts[rows]
-            summed = table(*(torch.from_numpy(each.astype(np.int64)) for each in (bags.indices, bags.indptr[:-1])))
+            places = (torch.from_numpy(each.astype(np.int64)) for each in (bags.indices, bags.indptr[:-1]))
+            summed = table(*places, per_sample_weights=torch.from_numpy(bags.data))
             loss = distance(nn.functional.normalize(summed, dim=1), torch.from_numpy(teacher[rows]), unfold)
             optimizer.zero_grad()
             loss.backward()

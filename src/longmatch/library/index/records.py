@@ -17,10 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from longmatch.default.encoding import Encoding
-from longmatch.default.meaning import TableMeaning
 from longmatch.lexical.terms import Hashes
 from longmatch.library.row_cache import StoredSentences
-from longmatch.library.rows import RECORD_COLUMNS, TOKEN_COLUMNS, DocumentRow, schema_for
+from longmatch.library.rows import RECORD_COLUMNS, TOKEN_COLUMNS, DocumentRow, OpenMeaning, schema_for
 from longmatch.matching.levels import SIZES
 from longmatch.matching.sentences import Sentences
 
@@ -57,27 +56,28 @@ class Record:
         expectations = data[after_vectors:after_expectations].view(np.float16).reshape(-1, len(SIZES))
         return Record(id, vectors, expectations, data[after_expectations:end], unpacked_bytes)
 
-    def row(self, meaning: TableMeaning | None) -> DocumentRow:
+    def row(self, meaning: OpenMeaning | None) -> DocumentRow:
         """The text and structure, as the store has them."""
         unpacked = pa.decompress(pa.py_buffer(self.packed), self.unpacked_bytes, codec=CODEC)
         schema = WITHOUT_TOKENS if len(self.vectors) else SCHEMA
         return DocumentRow(pa.Table.from_batches([pa.ipc.read_record_batch(unpacked, schema)]), 0, meaning)
 
-    def sentences(self, meaning: TableMeaning | None) -> StoredSentences:
+    def sentences(self, meaning: OpenMeaning | None) -> StoredSentences:
         """The sentence vectors."""
         if len(self.vectors):
             return StoredSentences(self.id, self.vectors, self.expectations)
         return StoredSentences.of(self.row(meaning))
 
-    def encoding(
-        self, vocabulary: Hashes, title_vector: Array, vector: Array, meaning: TableMeaning | None
-    ) -> Encoding:
+    def encoding(self, vocabulary: Hashes, title_vector: Array, vector: Array, meaning: OpenMeaning | None) -> Encoding:
         """The document's encoding; `vocabulary` is its distinct words, ascending."""
         row = self.row(meaning)
-        sentences, vectors = Sentences(row.document(), *row.pieces()), row.vectors() if row.tokens() else None
-        vectors = StoredSentences(self.id, self.vectors, self.expectations).unpacked() if vectors is None else vectors
-        title = title_vector.astype(np.float32)
-        return Encoding(sentences, vectors, row.terms(vocabulary), title, np.asarray(vector), row.tokens())
+        sentences, tokens, title = (
+            Sentences(row.document(), *row.pieces()),
+            row.tokens(),
+            title_vector.astype(np.float32),
+        )
+        vectors = self.sentences(meaning).unpacked() if tokens is None else row.vectors()
+        return Encoding(sentences, vectors, row.terms(vocabulary), title, np.asarray(vector), tokens)
 
 
 def file_name(number: int) -> str:
@@ -96,7 +96,7 @@ def write_records(folder: Path, rows: Sequence[DocumentRow], full: int) -> Array
     table = []
     with RecordWriter(folder, full) as writer:
         for row in rows:
-            stored = [] if row.tokens() else [row.array(name) for name in ("vectors", "expectations")]
+            stored = [] if row.tokens() is not None else [row.array(name) for name in ("vectors", "expectations")]
             schema = WITHOUT_TOKENS if stored else SCHEMA
             columns = [row.table[field.name].chunk(0).slice(row.position, 1).take([0]) for field in schema]
             message = pa.RecordBatch.from_arrays(columns, schema=schema).serialize()

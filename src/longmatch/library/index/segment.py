@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from longmatch.default.comparison import CountedTerms
 from longmatch.default.encoding import Encoding
-from longmatch.default.meaning import TableMeaning
 from longmatch.lexical.mentions import TITLE_TERMS
 from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, TermTable, lookup
 from longmatch.lexical.weights import Frequencies, Postings, QueryTerms, log_tf
 from longmatch.library.checksums import checksum, from_checked_json, to_checked_json
 from longmatch.library.index.records import FIELDS, Record, link, record_files
+from longmatch.library.rows import OpenMeaning
 from longmatch.ragged import Floats, offsets_of, ranges
 
 Array = npt.NDArray[Any]
@@ -144,8 +144,8 @@ class Segment:
             return None
         return Record.of(self.ids[document], self.arrays, fields, self.arrays["means"].shape[1])
 
-    def encoding(self, document: int, meaning: TableMeaning | None = None) -> Encoding | None:
-        """The encoding of a document, if it has a record; `meaning` makes vectors where tokens are stored."""
+    def encoding(self, document: int, meaning: OpenMeaning | None = None) -> Encoding | None:
+        """The encoding of a document, if it has a record; `meaning` opens what makes vectors where tokens are stored."""
         record = self.record(document)
         if record is None:
             return None
