@@ -145,7 +145,7 @@ class Segment:
         return Record.of(self.ids[document], self.arrays, fields, self.arrays["means"].shape[1])
 
     def encoding(self, document: int, meaning: OpenMeaning | None = None) -> Encoding | None:
-        """The encoding of a document, if it has a record; `meaning` opens what makes vectors where tokens are stored."""
+        """The encoding of a document, if it has a record; `meaning` opens what makes vectors from tokens."""
         record = self.record(document)
         if record is None:
             return None
