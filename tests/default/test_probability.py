@@ -67,7 +67,7 @@ def test_a_side_left_out_counts_as_at_chance() -> None:
     assert told({"words": 0.3}) == pytest.approx(told({"words": 0.3, "meaning": at("meaning", 0.0)}))
 
 
-@pytest.mark.parametrize("side", ["topic", "named"])
+@pytest.mark.parametrize("side", ["length", "named"])
 def test_a_side_without_weight_does_not_count(side: str) -> None:
     assert told({"words": 0.3, side: 0.9}) == told({"words": 0.3})
 

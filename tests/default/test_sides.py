@@ -5,7 +5,6 @@ import pytest
 
 from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import ComparedOneByOne
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import BY_NAME, NAMES, SIDES, Side, labels
@@ -21,7 +20,7 @@ def four(encodings: dict[str, Encoding]) -> list[Encoding]:
 
 
 def value(side: Side, a: Encoding, b: Encoding, rarity: Rarity) -> float:
-    return float(ComparedOneByOne([b], rarity).similarities(a, [side.name])[side.name][0])
+    return float(Collection([b], rarity).similarities(a, [side.name])[side.name][0])
 
 
 def test_calibration_and_probability_know_no_other_sides() -> None:
@@ -65,7 +64,7 @@ def test_a_pair_and_a_collection_give_the_same_similarities(matcher: HybridMatch
     collection = Collection.of(others, matcher.statistics)
     together = collection.similarities(query, list(BY_NAME))
     for place, other in enumerate(others):
-        alone = ComparedOneByOne([other], collection.rarity).similarities(query, list(BY_NAME))
+        alone = Collection([other], collection.rarity).similarities(query, list(BY_NAME))
         assert {name: values[0] for name, values in alone.items()} == pytest.approx(
             {name: values[place] for name, values in together.items()}, abs=1e-6
         )

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from longmatch.default.calibration import Curve, Probability
 from longmatch.default.collection import LEAST_DOCUMENTS, Collection, sampled_unrelated
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import ComparedOneByOne
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.meaning import KnownVectors
 from longmatch.default.rarity import Rarity, known_of
 from longmatch.default.sides import BY_NAME
 from longmatch.default.statistics import shipped_statistics
@@ -161,7 +161,7 @@ def test_surprise_rises_with_the_similarity(similarity: float, first: float, sec
 
 
 def test_a_side_without_a_level_surprises_nobody() -> None:
-    assert set(PRIOR.unrelated(Known()).surprise({"words": USUAL, "topic": USUAL}, USUAL, USUAL)) == {"words"}
+    assert set(PRIOR.unrelated(Known()).surprise({"words": USUAL, "length": USUAL}, USUAL, USUAL)) == {"words"}
 
 
 def test_lengths_move_what_is_expected_worked_by_hand() -> None:
@@ -255,7 +255,7 @@ def test_the_sample_of_a_collection_is_all_its_pairs_compared_one_by_one(
     collection = tiny.collect(many)
     sides = [side for side in tiny.statistics.probability.sides if side in SAMPLED_SIDES]
     pairs = list(combinations(many, 2))
-    rows = [ComparedOneByOne([b], collection.rarity).similarities(a, sides) for a, b in pairs]
+    rows = [Collection([b], collection.rarity).similarities(a, sides) for a, b in pairs]
     values = {side: np.array([row[side][0] for row in rows]) for side in sides}
     words = np.array([sorted((a.words, b.words)) for a, b in pairs], dtype=float)
     sample = Sample(values, words[:, 0], words[:, 1], len(many))
@@ -290,8 +290,8 @@ def test_too_few_documents_say_nothing_about_their_collection(tiny: HybridMatche
 def test_in_a_language_that_the_backbone_does_not_know_no_sentence_is_compared(tiny: HybridMatcher) -> None:
     documents = [read_text_string(foreign_text(number), f"d{number}") for number in range(8)]
     encodings = tiny.encode(documents)
-    nothing = SentenceVectors(np.empty(0), np.empty(0))
-    without = [replace(encoding, vectors=nothing) for encoding in encodings]
+    nothing = KnownVectors(SentenceVectors(np.empty((0, tiny.backbone.width)), np.empty(0)))
+    without = [replace(encoding, vectors=nothing, known_vector=0 * encoding.vector) for encoding in encodings]
     rarity = Rarity.of(encodings, tiny.statistics)
     assert "meaning" not in rarity.sides and {"words", "phrases"} <= {*rarity.sides}
     unrelated = sampled_unrelated(encodings, rarity)

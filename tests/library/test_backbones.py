@@ -50,7 +50,9 @@ def test_a_library_of_another_backbone_needs_no_default_model(no_default_model: 
 
 
 def test_another_backbone_is_refused_with_the_command_that_changes_it(made: Path, texts: Path) -> None:
-    with pytest.raises(LibraryError, match=r"this is all-MiniLM-L6-v2\. Encode it again .*--reencode\.$"):
+    with pytest.raises(
+        LibraryError, match=r"this is all-MiniLM-L6-v2\. Encode it again .*--reencode --backbone all-MiniLM-L6-v2\.$"
+    ):
         Library(made, backbone="all-MiniLM-L6-v2").add(texts)
 
 
@@ -79,7 +81,7 @@ def test_what_the_model_card_says_of_languages_is_said_of_queries(made: Path, mo
 def test_the_record_of_the_packaged_backbone_has_not_changed(texts: Path, tmp_path: Path) -> None:
     library = Library(tmp_path / "packaged")
     library.add([texts / "d000.txt"])
-    assert json.loads(library.store.model.to_json())["backbone"] == "all-MiniLM-L6-v2"
+    assert json.loads(library.store.model.to_json())["backbone"] == "token-vectors"
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from longmatch.library.settings import LibrarySettings
 from tests.conftest import EXAMPLES
 from tests.library.tiny import made_up_text, write_texts
 
-SIDES = ("words", "phrases", "meaning", "topic", "title", "query_title")
+SIDES = ("words", "phrases", "meaning", "title", "query_title")
 QUERIES = ("the-stream-that-turned.md", "tower-repair-report.pdf", "cranes-over-the-plain.html")
 
 
@@ -84,7 +84,7 @@ def test_two_stages_give_the_scores_and_probabilities_of_the_whole_collection(
         assert [by_id[e.document.id] for e in everything] == pytest.approx(expected.tolist(), abs=1e-6)
 
 
-def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, tiny: HybridMatcher) -> None:
+def test_two_stages_know_titles_where_they_have_weight(many: Library, tiny: HybridMatcher) -> None:
     scales = {name: Scale(0.5, 0.02, 0.05) for name in SIDES}
     heavy = replace(tiny.statistics, calibration=Calibration(scales, slope=0.5, bias=-1.0))
     query = tiny.encode([replace(read_text_string(made_up_text(500), "asked"), title="flood of the river bank")])[0]
@@ -92,7 +92,7 @@ def test_two_stages_know_topic_and_titles_where_they_have_weight(many: Library, 
     everything = searcher.encodings(list(many))
     assert any(e.document.title for e in everything)
     exact = Collection.of(everything, heavy).scores(query)
-    candidates = StoredCandidates(list(many), searcher.index, searcher.store)
+    candidates = StoredCandidates(list(many), searcher.index)
     best = score_candidates(searcher.query(query), candidates, replace(searcher.index.rarity, statistics=heavy))
     by_id = dict(zip(best.ids, best.scores.tolist(), strict=True))
     assert [by_id[e.document.id] for e in everything] == pytest.approx(exact.tolist(), abs=1e-4)

@@ -56,7 +56,7 @@ def test_the_index_and_the_store_make_the_same_vectors(library):
     for one in (kept, stored):
         assert np.array_equal(one.sentence_vectors.vectors, fresh.sentence_vectors.vectors)
         assert np.array_equal(one.sentence_vectors.expectations, fresh.sentence_vectors.expectations)
-        assert np.allclose(one.mean, fresh.mean, atol=1e-6)
+        assert np.allclose(one.vector, fresh.vector, atol=1e-6)
 
 
 def test_sections_pairs_and_sdr_read_the_vectors_too(library):

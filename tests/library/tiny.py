@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from longmatch.default.matcher import HybridMatcher
-from longmatch.default.statistics import shipped_statistics
+from longmatch.default.statistics import shipped_statistics, space_of_sentences
 from longmatch.encoders.backbone import Backbone, Vectors
 from longmatch.encoders.reader import Reader
 from longmatch.library.library import Library
@@ -44,7 +44,7 @@ def tiny_matcher(folder: Path, seed: int = 0) -> HybridMatcher:
     vectors = np.random.default_rng(seed).normal(size=(256, backbone.width)).astype(np.float32)
     shipped = shipped_statistics()
     background = Background(unit_rows(vectors))
-    return HybridMatcher(backbone, replace(shipped, sentences=background))
+    return HybridMatcher(backbone, replace(shipped, sentences=background, space=space_of_sentences(background)))
 
 
 def use_by_default(settings: LibrarySettings) -> None:

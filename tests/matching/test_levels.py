@@ -15,12 +15,9 @@ from longmatch.matching.levels import (
     Background,
     SentenceVectors,
     best_partners,
-    collection_partners,
-    collection_scores,
     corrected,
     group_scores,
     interpolation,
-    partners_score,
 )
 from longmatch.ragged import offsets_of, segment_slices, unit_rows
 
@@ -94,36 +91,6 @@ def test_group_scores_equal_the_plain_loop(mine, theirs, seed, size):
     assert np.allclose(found, np.array(expected), atol=1e-5)
 
 
-@given(st.integers(1, 6), LENGTHS, SEEDS, st.sampled_from([1, 20, 1 << 25]))
-@settings(deadline=None)
-def test_collection_scores_equal_the_plain_loop(size, lengths, seed, room):
-    query, documents = vectors_of(size, seed), vectors_of(sum(lengths), seed + 1)
-    offsets = offsets_of(np.array(lengths))
-    everything = range(size)
-    expected = [
-        (mean_best(query, everything, documents, range(*run)) + mean_best(documents, range(*run), query, everything))
-        / 2
-        for run in pairwise(offsets.tolist())
-    ]
-    assert collection_scores(query, documents, offsets, room).tolist() == pytest.approx(expected, abs=1e-5)
-
-
-@given(st.integers(1, 6), LENGTHS, SEEDS, st.sampled_from([1, 20, 1 << 25]))
-@settings(deadline=None)
-def test_partners_in_a_collection_are_those_in_each_document(size, lengths, seed, room):
-    query, documents = vectors_of(size, seed), vectors_of(sum(lengths), seed + 1)
-    offsets = offsets_of(np.array(lengths))
-    found = collection_partners(query, documents, offsets, room)
-    scores = collection_scores(query, documents, offsets).tolist()
-    assert [partners_score(both) for both in found] == pytest.approx(scores, abs=1e-5)
-    for both, (start, end) in zip(found, pairwise(offsets.tolist()), strict=True):
-        alone = best_partners(query, SentenceVectors(documents.vectors[start:end], documents.expectations[start:end]))
-        for partners, expected in zip(both, alone, strict=True):
-            assert partners.index.tolist() == expected.index.tolist()
-            assert partners.cosine.tolist() == pytest.approx(expected.cosine.tolist(), abs=1e-5)
-            assert partners.corrected.tolist() == pytest.approx(expected.corrected.tolist(), abs=1e-5)
-
-
 @given(LENGTHS, st.integers(1, 12))
 def test_documents_are_taken_together_until_the_room_is_full(lengths, rows):
     offsets = offsets_of(np.array(lengths)).tolist()
@@ -190,15 +157,3 @@ def test_a_tabled_size_takes_its_own_value(at):
 def test_a_corrected_cosine_is_0_at_chance_and_1_for_the_same_sentence():
     found = corrected(np.array([0.4, 1.0, 0.7]), np.array([0.4, 0.4, 0.4]))
     assert found.tolist() == pytest.approx([0.0, 1.0, 0.5])
-
-
-def test_a_background_is_carried_along_by_the_map_that_other_sentences_took():
-    rows, turn = (
-        drawn_rows(400, 8, seed=2),
-        np.linalg.qr(np.eye(8) + 0.3 * drawn_rows(8, 8, seed=3)).Q.astype(np.float32),
-    )
-    background = Background(drawn_rows(50, 8, seed=4), kinds=5)
-    carried = background.carried(rows, rows @ turn, ridge=1e-6)
-    assert np.allclose(carried.vectors, background.vectors @ turn, atol=1e-3)
-    assert carried.kinds == 5
-    assert np.allclose(background.carried(rows, rows).vectors, background.vectors, atol=1e-6)

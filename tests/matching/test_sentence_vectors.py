@@ -49,7 +49,7 @@ def test_progress_counts_every_document_once(tiny, documents):
 def test_the_shipped_background_holds_unrelated_vectors_of_length_1():
     shipped = shipped_statistics().sentences
     background, count = shipped.vectors, len(shipped.vectors)
-    assert background.shape == (count, 384) and count % shipped.kinds == 0
+    assert background.shape == (count, 256) and count % shipped.kinds == 0
     assert np.allclose(np.linalg.norm(background, axis=1), 1, atol=1e-5)
     cosines = background @ background.T
     assert float((cosines.sum() - count) / (count * (count - 1))) < 0.1

@@ -12,6 +12,8 @@ import pytest
 import longmatch
 from longmatch.default import statistics as background
 from longmatch.documents import Document
+from longmatch.encoders.pretrained import is_default
+from longmatch.encoders.token_vectors import TokenVectors
 from longmatch.errors import LongmatchError
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
 from longmatch.models.loading import load
@@ -120,10 +122,11 @@ def test_a_fixed_model_takes_no_trained_folder(trained):
     assert "takes no backbone" in refused(f"bm25@{folder}")
 
 
-def test_the_default_reads_with_the_packaged_backbone_as_it_was_published():
-    matcher = load()
-    assert matcher.statistics.sentences is background.shipped_statistics().sentences
-    assert background.background_of(load("sdr").backbone) is matcher.statistics.sentences
+def test_the_default_sums_the_packaged_token_vectors_and_sdr_reads_with_minilm_as_it_was_published():
+    matcher, sdr = load(), load("sdr")
+    assert matcher.backbone is TokenVectors.load() and matcher.statistics is background.shipped_statistics()
+    assert is_default(sdr.backbone.name)
+    assert background.background_of(sdr.backbone).vectors.shape[1] == sdr.backbone.width
 
 
 def test_the_default_takes_another_backbone_and_lets_it_read_unrelated_sentences(tiny_bert):

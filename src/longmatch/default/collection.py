@@ -13,10 +13,9 @@ from longmatch.default.sides import named, similarities
 from longmatch.default.statistics import Statistics
 from longmatch.default.unrelated import SAMPLED_SIDES, Sample, Unrelated, drawn_documents
 from longmatch.lexical.mentions import stack_titles
-from longmatch.lexical.terms import Hashes, Ints
+from longmatch.lexical.terms import Hashes
 from longmatch.lexical.weights import Postings, TermMatrix, Weighted, log_tf
-from longmatch.matching.levels import SentenceVectors, collection_scores
-from longmatch.ragged import Array, Floats, as_numbers, offsets_of, segment_mean, unit_rows
+from longmatch.ragged import Array, Floats
 
 LEAST_DOCUMENTS = 4  # whose pairs say anything about their collection
 
@@ -38,23 +37,15 @@ class Collection(Candidates):
         return Collection(encodings, replace(rarity, unrelated=sampled_unrelated(encodings, rarity)))
 
     @cached_property
+    def vectors(self) -> Array:
+        """The documents' vectors, of length 1: (documents, width)."""
+        return np.stack([e.vector for e in self.encodings])
+
+    @cached_property
     def title_vectors(self) -> Array:
         """(documents, width); zeros for no title."""
-        like = self.encodings[0].sentence_vectors.vectors
-        nothing = np.zeros(like.shape[1], like.dtype)
+        nothing = np.zeros(self.vectors.shape[1], np.float32)
         return np.stack([nothing if e.title_vector is None else e.title_vector for e in self.encodings])
-
-    @cached_property
-    def sentences(self) -> tuple[SentenceVectors, Ints]:
-        """The sentences of all documents, and where each document's begin."""
-        offsets = offsets_of(np.array([len(e.sentence_vectors) for e in self.encodings], dtype=np.int64))
-        return SentenceVectors.cat([e.sentence_vectors for e in self.encodings]), offsets
-
-    @cached_property
-    def vectors(self) -> Array:
-        """The documents' mean sentence vectors, of length 1: (documents, width)."""
-        sentences, offsets = self.sentences
-        return unit_rows(segment_mean(sentences.vectors, offsets))
 
     def find(self, column: TermColumn, terms: Hashes) -> Postings:
         """How often the documents have some terms."""
@@ -73,10 +64,6 @@ class Collection(Candidates):
             norms = np.sqrt(np.bincount(matrix.document, weights**2, matrix.documents))
             self._terms[name] = matrix, norms
         return self._terms[name]
-
-    def sentence_scores(self, query: SentenceVectors) -> Floats:
-        """One product with the sentences of all documents."""
-        return as_numbers(collection_scores(query, *self.sentences))
 
     def similarities(self, query: Encoding, sides: Sequence[str]) -> dict[str, Floats]:
         """The similarity of a query with every document on the sides asked for."""

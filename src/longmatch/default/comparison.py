@@ -19,14 +19,13 @@ from longmatch.lexical.links import RatedTerms
 from longmatch.lexical.mentions import TITLE_TERMS, coupling
 from longmatch.lexical.terms import KINDS, Counts, Flags, Hashes, Ints, Kind, Terms, lookup
 from longmatch.lexical.weights import Postings, QueryTerms
-from longmatch.matching.levels import SentenceVectors
+from longmatch.matching.levels import SIZES
 from longmatch.ragged import Array, Floats, as_numbers, segment_ids
 
 TermColumn = Literal["words", "phrases", "title_words"]
 TERM_COLUMNS: tuple[TermColumn, ...] = (*KINDS, "title_words")
 
-TITLE_SENTENCES = 3  # sentences of the query that must come close to a title: one may do so by chance
-TITLE_COSINE = 0.5  # up to which a sentence says something else than a title
+TITLE_COSINE = 0.4  # up to which a sentence says something else than a title
 SHORT_QUERY = (0.125, 0.25)  # share of the usual words up to which a query is a question, from which a document
 LENGTH_SLOPE = 0.35  # how far a candidate's own length counts for a question, beside the usual length
 
@@ -57,8 +56,8 @@ class WeighedDocument:
     @property
     def size(self) -> int:
         """Bytes, roughly: vectors, the text with its structure, running and distinct terms with their weights."""
-        running = self.encoding.words
-        return int(self.encoding.sentence_vectors.vectors.nbytes + 2 * len(self.encoding.document.text) + 180 * running)
+        vectors = len(self.encoding) * 4 * (len(self.encoding.vector) + len(SIZES))
+        return int(vectors + 2 * len(self.encoding.document.text) + 180 * self.encoding.words)
 
     @cached_property
     def weighed(self) -> dict[Kind, tuple[Counts, Floats]]:
@@ -123,7 +122,7 @@ class Query:
             {kind: counts for kind, (counts, _) in document.weighed.items()},
             encoding.title_words,
             encoding.title_terms,
-            encoding.mean,
+            encoding.vector,
             encoding.document.language,
             document.rarity,
             document,
@@ -157,7 +156,7 @@ class Candidates(ABC):
     @property
     @abstractmethod
     def vectors(self) -> Array:
-        """The documents' mean sentence vectors, of length 1: (candidates, width)."""
+        """The documents' vectors, of length 1: (candidates, width)."""
 
     @property
     @abstractmethod
@@ -171,15 +170,6 @@ class Candidates(ABC):
     @abstractmethod
     def norms(self, column: TermColumn) -> Floats:
         """The lengths of the TF-IDF vectors of the documents' words, phrases, or words of their titles."""
-
-    @abstractmethod
-    def sentence_scores(self, query: SentenceVectors) -> Floats:
-        """The mean similarity of each sentence to its best partner, above chance, averaged over both directions."""
-
-    def nearest_sentences(self, query: SentenceVectors) -> Floats:
-        """The mean of the TITLE_SENTENCES best cosines of query sentences with each title."""
-        cosines = np.sort(query.vectors @ self.title_vectors.T, axis=0)
-        return as_numbers(cosines[-TITLE_SENTENCES:].mean(0))
 
 
 @dataclass(frozen=True)
@@ -198,13 +188,10 @@ class Comparison:
         """Cosines of the TF-IDF weights of words or phrases."""
         return self.query.terms[kind].cosines(self.postings[kind], self.candidates.norms(kind))
 
-    def topic_cosines(self) -> Floats:
-        """Cosines of the document vectors."""
-        return as_numbers(self.candidates.vectors @ self.query.vector)
-
-    def sentence_scores(self) -> Floats:
-        """How well sentences find partners, above chance."""
-        return self.candidates.sentence_scores(self.query.encoding.sentence_vectors)
+    def meaning_cosines(self) -> Floats:
+        """Cosines of the documents' vectors in the space of the collection."""
+        space = self.query.rarity.space
+        return as_numbers(space.place(self.candidates.vectors) @ space.place(self.query.vector))
 
     def title_cosines(self) -> Floats:
         """Cosines of the candidates' titles with the query's words."""
@@ -217,11 +204,12 @@ class Comparison:
         return title.cosines(self.candidates.find("words", title.ids), self.candidates.norms("words"))
 
     def title_closeness(self) -> Floats:
-        """How far the sentences of the query that are nearest to a title lie above TITLE_COSINE.
+        """How far the sentence of the query that is nearest to a title lies above TITLE_COSINE.
 
-        It is 0 without a title: sentences close to a title speak for a candidate, and their absence not against it.
+        It is 0 without a title: a sentence close to a title speaks for a candidate, and its absence not against it.
         """
-        nearest = self.candidates.nearest_sentences(self.query.encoding.sentence_vectors)
+        cosines = self.query.encoding.vectors.rows @ self.candidates.title_vectors.T
+        nearest = as_numbers(cosines.max(axis=0, initial=0.0))
         return np.asarray(((nearest - TITLE_COSINE) / (1 - TITLE_COSINE)).clip(min=0))
 
     def coupling(self) -> Floats:

@@ -1,31 +1,30 @@
-"""One document as the default matcher sees it: sentence vectors and hashed terms."""
+"""One document as the default matcher sees it: sentences, hashed terms and vectors."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from longmatch.default.meaning import VectorSource
+from longmatch.default.meaning import SummedVectors, Vectors
 from longmatch.documents.document import Document, Span
 from longmatch.encoders.token_vectors import WordTokens
 from longmatch.lexical.mentions import title_terms
 from longmatch.lexical.terms import Counts, Hashes, Terms, words_in
 from longmatch.matching.levels import SentenceVectors
 from longmatch.matching.sentences import Sentences
-from longmatch.ragged import Array, unit_rows
+from longmatch.ragged import Array
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """A document's sentences (long ones cut to what a transformer reads) with their vectors and terms."""
+    """A document's sentences (long ones cut to what a transformer reads) with their terms, and its vectors."""
 
     sentences: Sentences
-    vectors: VectorSource  # of the sentences, or what makes them
     terms: Terms
+    vectors: Vectors
     title_vector: Array | None = None  # zeros for no title; None where it was not kept
-    vector: Array | None = None  # the document's own, where it is known already
-    tokens: WordTokens | None = None  # of the distinct words, where vectors are made from them
+    known_vector: Array | None = None  # the document's own, where it is stored
 
     @property
     def document(self) -> Document:
@@ -52,15 +51,20 @@ class Encoding:
         """All terms of the text and of the title, sorted."""
         return np.unique(np.concatenate([self.terms.words.counts.ids, self.terms.phrases.counts.ids, self.title_terms]))
 
-    @cached_property
+    @property
+    def tokens(self) -> WordTokens | None:
+        """The tokens of the distinct words, where vectors are summed from them."""
+        return self.vectors.tokens if isinstance(self.vectors, SummedVectors) else None
+
+    @property
     def sentence_vectors(self) -> SentenceVectors:
         """The vectors of the sentences."""
-        return self.vectors if isinstance(self.vectors, SentenceVectors) else self.vectors()
+        return self.vectors.sentences
 
     @cached_property
-    def mean(self) -> Array:
-        """The document's vector: the mean of its sentences', of length 1; zeros where none has a vector."""
-        return unit_rows(self.sentence_vectors.vectors.sum(0)) if self.vector is None else self.vector
+    def vector(self) -> Array:
+        """The document's vector, of length 1; zeros where no sentence has a word."""
+        return self.vectors.document if self.known_vector is None else self.known_vector
 
     def __len__(self) -> int:
         return len(self.sentences.starts)
@@ -71,6 +75,4 @@ class Encoding:
         for span in spans:
             kept &= (self.sentences.ends <= span.start) | (self.sentences.starts >= span.end)
         rows = np.flatnonzero(kept)
-        vectors = SentenceVectors(self.sentence_vectors.vectors[rows], self.sentence_vectors.expectations[rows])
-        sentences, terms = self.sentences.part(rows), self.terms.part(rows)
-        return replace(self, sentences=sentences, vectors=vectors, terms=terms, vector=None, tokens=None)
+        return Encoding(self.sentences.part(rows), self.terms.part(rows), self.vectors.part(rows))

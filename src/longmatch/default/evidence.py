@@ -31,7 +31,8 @@ from longmatch.matching.presentable import is_sentence
 from longmatch.ragged import Floats
 
 LEAST_SIMILARITY = 0.1  # up to which two passages have nothing in common but a word
-SAME_MEANING = 0.4  # similarity above that of the best of unrelated passages, from which two say the same
+SAME_MEANING = 0.4  # similarity above that of the best of unrelated passages, from which two say the same ...
+SAME_MEANING_SUMMED = 0.35  # ... and by token vectors, which are less alike
 READ = 0.5  # trust in the language from which similarities say something: half of any other's words pass for English
 OTHER_WORDS = 0.25  # share of the words of either, by rarity, up to which the other's words are others
 MOST_LISTED = 5
@@ -105,9 +106,10 @@ def _paraphrases(
 ) -> tuple[Ints, Ints]:
     """The pairs of whole sentences of one language that say the same in other words."""
     forward, backward = partners
-    i = np.flatnonzero(distinctive[0] & (forward.corrected >= SAME_MEANING))
+    alike = SAME_MEANING if a.tokens is None else SAME_MEANING_SUMMED
+    i = np.flatnonzero(distinctive[0] & (forward.corrected >= alike))
     j = forward.index[i]
-    same = distinctive[1][j] & (backward.corrected[j] >= SAME_MEANING) & (backward.index[j] == i)
+    same = distinctive[1][j] & (backward.corrected[j] >= alike) & (backward.index[j] == i)
     i, j = i[same], j[same]
     if not len(i):
         return NO_ROWS, NO_ROWS

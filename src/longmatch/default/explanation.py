@@ -7,11 +7,12 @@ most of them. Topic, titles and references belong to whole documents: `parts` gi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from longmatch.default.calibration import Scale
 from longmatch.default.collection import Collection
 from longmatch.default.comparison import Comparison, Query, WeighedDocument, distinctive_sentences
 from longmatch.default.encoding import Encoding
@@ -30,24 +31,14 @@ from longmatch.lexical.links import Shared, group_cosines, link_sentences
 from longmatch.lexical.terms import KINDS, Terms, lookup
 from longmatch.matching.align import Evidence, alignments, merge
 from longmatch.matching.hits import Reasons
-from longmatch.matching.levels import BothPartners, SentenceVectors, best_partners, group_scores, partners_score
+from longmatch.matching.levels import BothPartners, best_partners, group_scores
 from longmatch.matching.match import Alignment, Grid, Level, Match, Term
 from longmatch.matching.wording import NoVerdict
 from longmatch.ragged import Floats, as_numbers, offsets_of, segment_ids
 from longmatch.reuse.reuse import Reuse
 
+PARTNERS = 0.2, 0.02  # floor, and chance: the sentence score of groups that have nothing to do with each other
 LEAST_REST = 50  # content words of either document by which the rest of it can be judged
-
-
-class ComparedOneByOne(Collection):
-    """Candidates whose sentences are compared in bounded memory, and only once: what explains them is kept."""
-
-    partners: Sequence[BothPartners] = ()
-
-    def sentence_scores(self, query: SentenceVectors) -> Floats:
-        """The mean over the best partners of both directions."""
-        self.partners = [best_partners(query, encoding.sentence_vectors) for encoding in self.encodings]
-        return np.array([partners_score(partners) for partners in self.partners])
 
 
 @dataclass(frozen=True)
@@ -62,7 +53,6 @@ class Explanation:
     score: float
     probability: float  # that the two belong together
     no_verdict: NoVerdict | None  # why the probability cannot be believed; None where it can
-    known_partners: BothPartners | None  # where their sentences were compared for the score
 
     @staticmethod
     def of(a: Encoding, b: Encoding, rarity: Rarity) -> "Explanation":
@@ -82,7 +72,7 @@ class Explanation:
     @cached_property
     def partners(self) -> BothPartners:
         """The best partner of each sentence of the first document, and of each of the second."""
-        return self.known_partners or best_partners(self.a.sentence_vectors, self.b.sentence_vectors)
+        return best_partners(self.a.sentence_vectors, self.b.sentence_vectors)
 
     @cached_property
     def sentences(self) -> SentenceEvidence:
@@ -133,12 +123,10 @@ class Explanation:
 
 def compare_each(a: Encoding, others: Sequence[Encoding], rarity: Rarity) -> list[Explanation]:
     """A document compared with each of several."""
-    query, candidates = WeighedDocument(a, rarity), ComparedOneByOne(others, rarity)
+    query, candidates = WeighedDocument(a, rarity), Collection(others, rarity)
     values = similarities(Comparison(Query.of(query), candidates), rarity.sides)
     judged = rarity.judge(values, a.words, candidates.lengths)
-    # there are no partners where meaning does not count
-    partners: Sequence[BothPartners | None] = candidates.partners or [None] * len(others)
-    return explain_each(query, [WeighedDocument(b, rarity) for b in others], rarity, values, *judged, partners)
+    return explain_each(query, [WeighedDocument(b, rarity) for b in others], rarity, values, *judged)
 
 
 def explain_each(
@@ -148,7 +136,6 @@ def explain_each(
     values: Mapping[str, Floats],
     scores: Floats,
     probabilities: Floats,
-    partners: Sequence[BothPartners | None],
 ) -> list[Explanation]:
     """A document compared with several, by similarities that are known; arrays have an entry per candidate."""
     counted = {name: values[name] for name in rarity.calibration.sides}
@@ -167,7 +154,6 @@ def explain_each(
             float(scores[i]),
             float(probabilities[i]),
             no_verdict(mine, theirs[i], rarity, phrases[i], doubts[i]),
-            partners[i],
         )
         for i, candidate in enumerate(candidates)
     ]
@@ -240,7 +226,8 @@ def explain_within(encoding: Encoding, statistics: Statistics, model: str) -> Ma
 def likeness_grid(a: Encoding, b: Encoding, level: Level, rarity: Rarity) -> Grid:
     """How alike every group of a and every group of b are, by words and meaning.
 
-    It is their likeness, not a probability: that was learnt from whole documents, and so was what titles are worth.
+    It is their likeness, not a probability: that was learnt from whole documents, and so was what titles are worth. The
+    meaning of a group of few sentences is compared sentence by sentence: each with its best partner.
     """
     rows, columns = a.sentences.groups(level), b.sentences.groups(level)
     counted = named(lambda side: side.in_likeness).intersection(rarity.calibration.sides)
@@ -250,5 +237,7 @@ def likeness_grid(a: Encoding, b: Encoding, level: Level, rarity: Rarity) -> Gri
     if "meaning" in counted:
         vectors = a.sentence_vectors, b.sentence_vectors
         sides["meaning"] = as_numbers(group_scores(*vectors, rows.offsets, columns.offsets))
-    scores = rarity.calibration.likeness(sides).astype(np.float32)
-    return Grid(rows.labels, columns.labels, rows.spans, columns.spans, scores)
+    calibration = rarity.calibration
+    partners = Scale(calibration.scales["meaning"].weight, *PARTNERS)
+    scores = replace(calibration, scales={**calibration.scales, "meaning": partners}).likeness(sides)
+    return Grid(rows.labels, columns.labels, rows.spans, columns.spans, scores.astype(np.float32))

@@ -1,6 +1,6 @@
 """The default matcher: several sides of a pair, each measured against chance, weighed as labelled pairs taught.
 
-`sides.py` defines the sides. A user needs no labels, and the backbone is the packaged one, as it was published.
+`sides.py` defines the sides. A user needs no labels, and no transformer: sentences are sums of token vectors.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,6 @@ from longmatch.default.rarity import QUESTION_WORDS, Rarity
 from longmatch.default.statistics import Statistics, statistics_of
 from longmatch.documents.document import Document
 from longmatch.encoders.backbone import TokenProgress
-from longmatch.encoders.token_vectors import WordTokens
 from longmatch.matching.hits import Reasons
 from longmatch.matching.match import Match
 from longmatch.matching.matcher import SHOWN, Encoder, Progress, Scores
@@ -47,17 +46,10 @@ class HybridMatcher(Encoder[Encoding, Collection]):
         """The second half; `progress` counts documents, `on_tokens` the tokens of each small batch."""
         meaning: Meaning[Any] = self.meaning
         found = list(meaning.encode(documents, progress, on_tokens))
-        titles = encode_texts(self.backbone, [document.sentences.document.title for document, _, _ in found])
+        titles = encode_texts(self.backbone, [document.sentences.document.title for document, _ in found])
         return [
-            Encoding(
-                document.sentences,
-                vectors,
-                document.terms,
-                title,
-                vector,
-                document.tokens if isinstance(document.tokens, WordTokens) else None,
-            )
-            for (document, vectors, vector), title in zip(found, titles, strict=True)
+            Encoding(document.sentences, document.terms, vectors, title)
+            for (document, vectors), title in zip(found, titles, strict=True)
         ]
 
     def collect(self, encodings: Sequence[Encoding]) -> Collection:

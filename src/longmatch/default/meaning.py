@@ -1,8 +1,8 @@
-"""How sentences get their vectors: from token vectors, when they are asked for; or from a transformer, beforehand."""
+"""How documents and their sentences get vectors: from token vectors, when they are asked for; or from a transformer."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar
@@ -19,13 +19,81 @@ from longmatch.matching.levels import Background, SentenceVectors
 from longmatch.matching.matcher import Progress
 from longmatch.matching.sentence_vectors import sentence_vectors, title_vectors, vectors_of_tokens
 from longmatch.matching.sentences import Sentences
-from longmatch.ragged import Array, Ints, offsets_of, unit_rows
+from longmatch.ragged import Array, Ints, offsets_of, ranges, unit_rows
 from longmatch.units import Tokens, sentences, tokenize
 
 AnyBackbone: TypeAlias = TokenVectors | Backbone
-VectorSource: TypeAlias = SentenceVectors | Callable[[], SentenceVectors]
-"""Vectors of sentences, or what makes them."""
 T = TypeVar("T", WordTokens, Tokens)
+
+
+class Vectors(Protocol):
+    """The vectors of a document and of its sentences."""
+
+    @property
+    def document(self) -> Array:
+        """The document's own, of length 1; zeros where no sentence has a word."""
+
+    @property
+    def rows(self) -> Array:
+        """Those of the sentences: (sentences, width)."""
+
+    @property
+    def sentences(self) -> SentenceVectors:
+        """The same, with what to expect of them by chance."""
+
+    def part(self, rows: Ints) -> "Vectors":
+        """Those of some of the sentences, taken as a document."""
+
+
+@dataclass(frozen=True)
+class KnownVectors:
+    """Vectors of sentences that a transformer made."""
+
+    sentences: SentenceVectors
+
+    @property
+    def rows(self) -> Array:
+        """Those of the sentences."""
+        return self.sentences.vectors
+
+    @property
+    def document(self) -> Array:
+        """The mean of the sentences', of length 1."""
+        return unit_rows(self.sentences.vectors.sum(0))
+
+    def part(self, rows: Ints) -> "KnownVectors":
+        """Those of some sentences."""
+        return KnownVectors(SentenceVectors(self.sentences.vectors[rows], self.sentences.expectations[rows]))
+
+
+@dataclass(frozen=True)
+class SummedVectors:
+    """What vectors are summed from: sentence s has the words stream[offsets[s]:offsets[s + 1]], by number."""
+
+    open_meaning: Callable[[], "TableMeaning"]
+    stream: Ints
+    offsets: Ints
+    tokens: WordTokens  # of the distinct words
+
+    @property
+    def document(self) -> Array:
+        """The mean of the sentences', of length 1."""
+        return unit_rows(self.rows.sum(0))
+
+    @cached_property
+    def sentences(self) -> SentenceVectors:
+        """With what to expect by chance."""
+        return SentenceVectors(self.rows, self.open_meaning().background.expectations(self.rows))
+
+    @cached_property
+    def rows(self) -> Array:
+        """Summed when they are first asked for."""
+        return summed_sentences(self.open_meaning().table, self.tokens, self.stream, self.offsets)
+
+    def part(self, rows: Ints) -> "SummedVectors":
+        """Of some sentences."""
+        first, last = self.offsets[:-1][rows], self.offsets[1:][rows]
+        return SummedVectors(self.open_meaning, self.stream[ranges(first, last)], offsets_of(last - first), self.tokens)
 
 
 @dataclass(frozen=True)
@@ -48,16 +116,20 @@ class Meaning(Protocol[T]):
 
     def encode(
         self, documents: Iterable[Tokenised[T]], progress: Progress | None, on_tokens: TokenProgress | None
-    ) -> Iterator[tuple[Tokenised[T], VectorSource, Array]]:
-        """Step two: each document with the vectors of its sentences, and its own: their mean, of length 1."""
+    ) -> Iterator[tuple[Tokenised[T], Vectors]]:
+        """Step two: each document with its vectors."""
 
 
 @dataclass(frozen=True)
 class TableMeaning:
-    """By token vectors, which cost so little that they are summed when they are needed, and need not be kept."""
+    """By token vectors, which cost so little that sentences are summed when they are needed, and need not be kept."""
 
     table: TokenVectors
     background: Background
+
+    def opened(self) -> "TableMeaning":
+        """This: stored documents open theirs when it is needed."""
+        return self
 
     def tokenize(self, document: Document) -> Tokenised[WordTokens]:
         """The sentences as they stand, and the tokens of the distinct words."""
@@ -65,25 +137,15 @@ class TableMeaning:
 
     def encode(
         self, documents: Iterable[Tokenised[WordTokens]], progress: Progress | None, on_tokens: TokenProgress | None
-    ) -> Iterator[tuple[Tokenised[WordTokens], VectorSource, Array]]:
-        """Of sentences nothing is kept but what makes their vectors."""
+    ) -> Iterator[tuple[Tokenised[WordTokens], SummedVectors]]:
+        """One after another."""
         for document in documents:
-            words, tokens = document.terms.words, document.tokens
-            made_of = numbered(words), words.offsets
-            vector = unit_rows(summed_sentences(self.table, tokens, *made_of).sum(0))
-            yield document, partial(self.vectors, *made_of, tokens), vector
+            words = document.terms.words
+            yield document, SummedVectors(self.opened, numbered(words), words.offsets, document.tokens)
             if on_tokens:
                 on_tokens(len(document))
             if progress:
                 progress(1)
-
-    def vectors(self, stream: Ints, offsets: Ints, tokens: WordTokens) -> SentenceVectors:
-        """The vectors of sentences, and what to expect of them by chance.
-
-        Sentence s has the words of the numbers stream[offsets[s]:offsets[s + 1]].
-        """
-        vectors = summed_sentences(self.table, tokens, stream, offsets)
-        return SentenceVectors(vectors, self.background.expectations(vectors))
 
 
 @dataclass(frozen=True)
@@ -102,27 +164,26 @@ class TransformerMeaning:
 
     def encode(
         self, documents: Iterable[Tokenised[Tokens]], progress: Progress | None, on_tokens: TokenProgress | None
-    ) -> Iterator[tuple[Tokenised[Tokens], VectorSource, Array]]:
+    ) -> Iterator[tuple[Tokenised[Tokens], KnownVectors]]:
         """All at once."""
         read = list(documents)
         found = vectors_of_tokens([document.tokens for document in read], self.backbone, progress, on_tokens)
         for document, (_, vectors) in zip(read, found, strict=True):
-            expected = SentenceVectors(vectors, self.background.expectations(vectors))
-            yield document, expected, unit_rows(vectors.sum(0))
+            yield document, KnownVectors(SentenceVectors(vectors, self.background.expectations(vectors)))
 
 
 def meaning_of(backbone: AnyBackbone, background: Background) -> TableMeaning | TransformerMeaning:
-    """How sentences get vectors by this backbone."""
+    """How documents get vectors by this backbone."""
     if isinstance(backbone, TokenVectors):
         return TableMeaning(backbone, background)
     return TransformerMeaning(backbone, background)
 
 
 def load_backbone(name: str | None = None) -> AnyBackbone:
-    """The shipped token vectors, those of a folder, or a transformer, by default the packaged one."""
-    if name == TOKEN_VECTORS:
+    """Token vectors, the shipped ones or those of a folder; or the transformer of a name or a folder."""
+    if name in (None, TOKEN_VECTORS):
         return TokenVectors.load()
-    if name is not None and (Path(name) / TABLE).is_file():
+    if (Path(name) / TABLE).is_file():
         return TokenVectors.load(Path(name))
     return Backbone.load(name)
 
@@ -171,7 +232,7 @@ def encode_texts(backbone: AnyBackbone, texts: Sequence[str]) -> Array:
     """A vector a title or a sentence, zeros for an empty one; a transformer reads no more than it does at once."""
     if not isinstance(backbone, TokenVectors):
         return title_vectors(texts, backbone)
-    words = words_of_each(texts, with_form=True)
+    words = words_of_each(texts)
     flat = list(chain.from_iterable(words))
     offsets = offsets_of(np.array([len(each) for each in words], dtype=np.int64))
     return backbone.encode(backbone.split(flat), np.arange(len(flat)), offsets)

@@ -13,6 +13,7 @@ import numpy as np
 from longmatch.default.calibration import Calibration
 from longmatch.default.encoding import Encoding
 from longmatch.default.sides import named
+from longmatch.default.space import Space
 from longmatch.default.statistics import Statistics
 from longmatch.default.term_rarity import BACKGROUND_DOCUMENTS, FAMILIARITY, TermRarity, blend
 from longmatch.default.unrelated import ONE_TEXT, Known, Similarities, Unrelated, usual_length
@@ -70,6 +71,7 @@ class Rarity(TermRarity):
         titles: Hashes,
         statistics: Statistics,
         unrelated: Unrelated,
+        space: Space,
     ) -> "Rarity":
         """From what is counted of documents, with the background text as a prior as far as it knows their words.
 
@@ -83,6 +85,7 @@ class Rarity(TermRarity):
             Titles.of(titles),
             usual,
             statistics.reads_english_alone,
+            space,
             statistics,
             unrelated,
         )
@@ -101,7 +104,8 @@ class Rarity(TermRarity):
             for kind in KINDS
         }
         titles = stack_titles([e.title_terms for e in encodings])
-        return Rarity.counted(frequencies, words, titles, statistics, prior_of(encodings, statistics))
+        space = Space.of(np.stack([e.vector for e in encodings]), statistics.space)
+        return Rarity.counted(frequencies, words, titles, statistics, prior_of(encodings, statistics), space)
 
     @cached_property
     def trust(self) -> tuple[float, float]:

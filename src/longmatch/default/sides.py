@@ -59,14 +59,13 @@ SIDES = (
     Side(
         "meaning",
         "meaning",
-        floor=0.2,
-        similarity=Comparison.sentence_scores,
+        floor=0.4,
+        similarity=Comparison.meaning_cosines,
         explained_by="partners",
         needs_language=True,
         in_likeness=True,
         linear=True,
     ),
-    Side("topic", "topic", floor=0.05, similarity=Comparison.topic_cosines, needs_language=True),
     Side(
         "title",
         "words of the second title",
@@ -90,7 +89,7 @@ SIDES = (
     Side("named", "shared references", floor=0.03, similarity=Comparison.coupling, full_for_copies=False),
     Side(
         "cites_title",
-        "sentences close to the second title",
+        "a sentence close to the second title",
         floor=1.0,
         similarity=Comparison.title_closeness,
         directed=True,

@@ -12,27 +12,30 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from safetensors.numpy import load, save
+from safetensors.numpy import load, load_file, save, save_file
 
 from longmatch.cache import cache_folder, replace_file
 from longmatch.default.calibration import Calibration, Probability
 from longmatch.default.meaning import AnyBackbone, encode_texts
+from longmatch.default.space import Space
 from longmatch.default.unrelated import Kinds, Prior
 from longmatch.encoders.pretrained import DEFAULT_LANGUAGES, TOKEN_VECTORS, is_default
-from longmatch.encoders.token_vectors import FOLDER as TOKENS
 from longmatch.lexical.weights import TermBackground, shipped_background
 from longmatch.matching.levels import Background
 from longmatch.ragged import unit_rows
 
 FOLDER = Path(__file__).parent / "data"
-SENTENCES = "sentences.safetensors"  # vectors of unrelated sentences by the packaged backbone
-TOKEN_SENTENCES = TOKENS / "token_sentences.safetensors"  # the same by the packaged token vectors
+SENTENCES = "sentences.safetensors"  # vectors of unrelated sentences by the packaged token vectors
+SPACE = "space.safetensors"  # of documents in general, by the same
+MINILM_SENTENCES = "minilm_sentences.safetensors"  # of unrelated sentences, by MiniLM
 STYLES = "styles.safetensors"  # of the kinds of text that are known
 CALIBRATION = "calibration.json"
 PROBABILITY = "probability.json"
 UNRELATED = "unrelated.json"
 UNRELATED_SENTENCES = "unrelated_sentences.json"  # in many languages: for backbones whose vectors are not shipped
 SENTENCES_OF_LANGUAGE = 192
+MANY_SENTENCES = 1_000  # of a kind: fewer do not show what thousands would
+DOCUMENT_CENTRE = 2.0  # about 1 over the length of the mean of a document's sentences
 WITHOUT_SPACES = ("ja", "zh")
 BACKGROUNDS = "backgrounds"  # the folder of the user's cache
 
@@ -43,6 +46,7 @@ class Statistics:
 
     terms: TermBackground
     sentences: Background
+    space: Space
     calibration: Calibration
     probability: Probability
     prior: Prior
@@ -51,16 +55,17 @@ class Statistics:
 
 
 @cache
-def read_background(path: Path, extrapolates: bool = False) -> Background:
+def read_background(path: Path) -> Background:
     """Vectors of unrelated sentences, from a file."""
-    return replace(background_from_bytes(path.read_bytes()), extrapolates=extrapolates)
+    return background_from_bytes(path.read_bytes())
 
 
 def background_from_bytes(content: bytes) -> Background:
     """What `background_to_bytes` made."""
     tensors = load(content)
     kinds = int(tensors["kinds"]) if "kinds" in tensors else 1
-    return Background(unit_rows(tensors["vectors"].astype(np.float32)), kinds)
+    vectors = unit_rows(tensors["vectors"].astype(np.float32))
+    return Background(vectors, kinds, extrapolates=len(vectors) < MANY_SENTENCES * kinds)
 
 
 def background_to_bytes(background: Background) -> bytes:
@@ -71,30 +76,58 @@ def background_to_bytes(background: Background) -> bytes:
 @cache
 def shipped_statistics() -> Statistics:
     """The statistics of the default matcher."""
-    return _statistics(read_background(FOLDER / SENTENCES), reads_english_alone=True)
+    return _statistics(read_background(FOLDER / SENTENCES), read_space(FOLDER / SPACE), reads_english_alone=True)
+
+
+@cache
+def known_statistics(backbone: str) -> Statistics | None:
+    """The statistics that go with a backbone of that name, for those that longmatch is made with; None for others."""
+    if backbone == TOKEN_VECTORS:
+        return shipped_statistics()
+    if not is_default(backbone):
+        return None
+    background = read_background(FOLDER / MINILM_SENTENCES)
+    return _statistics(background, space_of_sentences(background), reads_english_alone=True)
 
 
 def background_of(backbone: AnyBackbone) -> Background | None:
-    """Vectors of unrelated sentences by this very backbone: available for the packaged ones."""
-    if backbone.name == TOKEN_VECTORS:
-        return read_background(TOKEN_SENTENCES, extrapolates=True)
-    return read_background(FOLDER / SENTENCES) if is_default(backbone.name) else None
+    """Vectors of unrelated sentences by this very backbone: available for those that longmatch is made with."""
+    known = known_statistics(backbone.name)
+    return known.sentences if known else None
 
 
 def statistics_of(backbone: AnyBackbone) -> Statistics:
-    """The statistics that go with a backbone; for one that is not packaged, it encodes unrelated sentences."""
-    background = background_of(backbone)
-    if background is None:
-        return _statistics(encoded_background(backbone), backbone.languages == DEFAULT_LANGUAGES)
-    return (
-        replace(shipped_statistics(), sentences=background) if backbone.name == TOKEN_VECTORS else shipped_statistics()
+    """The statistics that go with a backbone; for one that longmatch does not know, it encodes unrelated sentences."""
+    if known := known_statistics(backbone.name):
+        return known
+    background = encoded_background(backbone)
+    return _statistics(background, space_of_sentences(background), backbone.languages == DEFAULT_LANGUAGES)
+
+
+def _statistics(background: Background, space: Space, reads_english_alone: bool) -> Statistics:
+    calibration, probability = Calibration.read(FOLDER / CALIBRATION), Probability.read(FOLDER / PROBABILITY)
+    prior, kinds = Prior.read(FOLDER / UNRELATED), Kinds.read(FOLDER / STYLES)
+    return Statistics(
+        shipped_background(), background, space, calibration, probability, prior, kinds, reads_english_alone
     )
 
 
-def _statistics(background: Background, reads_english_alone: bool) -> Statistics:
-    calibration, probability = Calibration.read(FOLDER / CALIBRATION), Probability.read(FOLDER / PROBABILITY)
-    prior, kinds = Prior.read(FOLDER / UNRELATED), Kinds.read(FOLDER / STYLES)
-    return Statistics(shipped_background(), background, calibration, probability, prior, kinds, reads_english_alone)
+def space_of_sentences(background: Background) -> Space:
+    """Where documents lie whose own vectors nobody has seen: what their sentences share is plainer in their means."""
+    sentences = Space.of(background.vectors)
+    return Space(DOCUMENT_CENTRE * sentences.centre, sentences.spread)
+
+
+@cache
+def read_space(path: Path) -> Space:
+    """What `write_space` wrote."""
+    tensors = load_file(path)
+    return Space(tensors["centre"].astype(np.float64), tensors["spread"].astype(np.float64))
+
+
+def write_space(space: Space, path: Path) -> None:
+    """Write as safetensors."""
+    save_file({"centre": space.centre.astype(np.float32), "spread": space.spread.astype(np.float32)}, path)
 
 
 def encoded_background(backbone: AnyBackbone) -> Background:
@@ -105,7 +138,7 @@ def encoded_background(backbone: AnyBackbone) -> Background:
     name = hashlib.sha256(content).hexdigest()[:16]
     path = cache_folder() / BACKGROUNDS / f"{name}.safetensors"
     if path.is_file():
-        return replace(background_from_bytes(path.read_bytes()), extrapolates=True, name=name)
+        return replace(background_from_bytes(path.read_bytes()), name=name)
     background = Background(encode_texts(backbone, texts), len(sentences), extrapolates=True, name=name)
     with suppress(OSError):  # disk full or read-only: encode again next time
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from longmatch.default.space import Space
 from longmatch.lexical.mentions import NO_TERM, TITLE_TERMS, Mentions, Titles
 from longmatch.lexical.terms import Hashes, Ints, Kind, TermTable
 from longmatch.lexical.weights import Blend, TermBackground, TermFrequencies
@@ -29,6 +30,7 @@ class TermRarity:
     titles: Titles
     usual_words: float  # of a document; 0 where too few documents are known
     reads_english_alone: bool  # the backbone; else it is trusted with any language
+    space: Space  # in which the documents' vectors are compared
 
     def idf(self, kind: Kind) -> Blend:
         """The rarity of words, or of phrases."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from longmatch.cache import cache_folder, replace_file
 from longmatch.encoders.engine import Batch, EnginePrecision, Ints, Vectors, padded_batches, pipelined
 from longmatch.encoders.hardware import thread_count
+from longmatch.errors import LongmatchError
 
 HINTS: dict[EnginePrecision, str] = {"float32": "f32", "float16": "f16", "mixed": "bf16"}  # to OpenVINO's names
 TOKEN_BUDGET = 1_024  # per batch: small ones fit a processor's cache
@@ -75,6 +77,8 @@ def load_openvino() -> ModuleType:
     """
     if "openvino" in sys.modules:
         return sys.modules["openvino"]
+    if find_spec("openvino") is None:
+        raise LongmatchError("Transformers run on OpenVINO. Install it: pip install 'longmatch[deep]'.")
     sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # blocks the import
     sys.modules[CONVERTER] = None  # type: ignore[assignment]
     try:

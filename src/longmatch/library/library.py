@@ -20,10 +20,10 @@ from longmatch.default.explanation import explain_within
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.meaning import load_backbone
 from longmatch.default.rarity import QUESTION_WORDS
-from longmatch.default.statistics import Statistics, shipped_statistics
+from longmatch.default.statistics import Statistics, known_statistics
 from longmatch.documents.document import Document
 from longmatch.documents.read import read_text_string
-from longmatch.encoders.pretrained import DEFAULT_NAME
+from longmatch.encoders.pretrained import TOKEN_VECTORS
 from longmatch.encoders.reader import Reader
 from longmatch.errors import LongmatchError
 from longmatch.library.changes import IndexingSummary, Prune
@@ -69,9 +69,9 @@ class Library:
             print(hit.score, hit.title)
 
     `model` encodes documents; by default that which made the library, loaded when first needed, and for a new library
-    the default with the backbone of the name `backbone`, or that of `longmatch.load()`. `vectors` is the type of
-    a new library's sentence vectors: float16, or int8 at half the size. `settings` say what it may use. `on_message` is
-    called with messages for the user, such as that the library is locked or has no checksums.
+    the default with the backbone of the name `backbone`, or that of `longmatch.load()`. `vectors` is the type in which
+    a new library keeps a transformer's sentence vectors: float16, or int8 at half the size. `settings` say what it may
+    use. `on_message` is called with messages for the user, such as that the library is locked or has no checksums.
 
     Behind it stand the `store` of the documents, a `searcher()` over them, and a `writer()` that changes them.
     """
@@ -130,10 +130,12 @@ class Library:
 
     @property
     def statistics(self) -> Statistics:
-        """The statistics of text in general; those of the packaged backbone are known without loading it."""
-        recorded = self._opened.model.backbone if self._opened else DEFAULT_NAME
-        is_packaged = self._model is None and (self._backbone or recorded) == DEFAULT_NAME
-        return shipped_statistics() if is_packaged else self._unchecked().statistics
+        """The statistics of text in general; those of the backbones that longmatch knows, without opening them."""
+        if self._model is None:
+            recorded = self._opened.model.backbone if self._opened else TOKEN_VECTORS
+            if known := known_statistics(self._backbone or recorded):
+                return known
+        return self._unchecked().statistics
 
     @property
     def _folder(self) -> Path:
@@ -237,10 +239,11 @@ class Library:
                 self._opened = Store.open(self.address, settings=self.settings)
 
     def vectors(self) -> tuple[list[str], npt.NDArray[np.float32]]:
-        """The ids and the documents' vectors: (documents, width)."""
+        """The ids, and the documents' vectors (documents, width): the cosine of two is how alike their meaning is."""
         searcher = self.searcher()
-        means = searcher.index.live_column("means").astype(np.float32)
-        return searcher.scope().ids, means if len(means) else np.zeros((0, 0), np.float32)
+        means = searcher.index.live_column("means")
+        placed = searcher.index.rarity.space.place(means) if len(means) else np.zeros((0, 0), np.float32)
+        return searcher.scope().ids, placed
 
     def compare(self, a: QueryLike, b: QueryLike) -> Match:
         """Compare two documents, of the library or not, by the terms of the whole library; stored ones are not encoded
@@ -487,6 +490,8 @@ class Library:
                 model = LibraryModel.of(self.matcher, self._vector_type or "float16")
                 self._opened = Store.create(self.address, model, settings=self.settings)
             self._opened.checks.check(recheck=True)
+            if self._model is not None or self._backbone is not None:
+                _ = self.matcher  # one that did not make the library is refused
             if self._vector_type not in (None, stored := self._opened.model.vectors):
                 raise LibraryError(
                     f"{self.address} keeps its vectors in {stored}, not in {self._vector_type}. "

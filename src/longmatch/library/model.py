@@ -13,7 +13,7 @@ import numpy as np
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.meaning import AnyBackbone, TableMeaning, encode_texts, load_recorded
 from longmatch.documents.document import brief
-from longmatch.encoders.backbone import known_languages
+from longmatch.encoders.backbone import Backbone, known_languages
 from longmatch.encoders.multilingual import MULTILINGUAL
 from longmatch.encoders.pretrained import DEFAULT_NAME, TOKEN_VECTORS, is_default
 from longmatch.encoders.token_vectors import LANGUAGES, TokenVectors
@@ -79,13 +79,14 @@ class LibraryModel:
         return language_remarks([language], self.languages)
 
     def load_matcher(self, address: str) -> HybridMatcher:
-        """The default matcher with the backbone that made the library at `address`, without a low-rank change."""
-        if self.backbone == DEFAULT_NAME:
-            return HybridMatcher()
+        """The default matcher with the backbone that made the library at `address`, without a low-rank change.
+
+        That of longmatch 0.2.0's libraries is fetched if it has to be; what else a record names may be a stranger's.
+        """
         made_with = f"{address} was made with the backbone {brief(self.backbone, 100)}"
         another = f"Or encode the library again with another: longmatch index {address} --reencode --backbone NAME."
         try:
-            backbone = load_recorded(self.backbone)
+            backbone = Backbone.load() if self.backbone == DEFAULT_NAME else load_recorded(self.backbone)
         except LongmatchError as error:
             raise LibraryError(f"{made_with}. {error} {another}") from error
         if backbone is None:
@@ -153,8 +154,8 @@ def background_digest(background: Background) -> str:
     return sha256(content).hexdigest()[:16]
 
 
-def _reencode_hint(address: str, backbone: str = DEFAULT_NAME) -> str:
-    named = "" if backbone == DEFAULT_NAME else f" --backbone {backbone}"
+def _reencode_hint(address: str, backbone: str = TOKEN_VECTORS) -> str:
+    named = "" if backbone == TOKEN_VECTORS else f" --backbone {backbone}"
     return f"Encode it again with this one: longmatch index {address} --reencode{named}."
 
 

@@ -1,13 +1,11 @@
 """The pairs of a library: copies, versions, documents that reuse each other's text, and those that belong together.
 
 They are found without comparing everything with everything. A pair is judged when one document is among the other's
-nearest by words, by phrases or by vector. Meaning, which takes the vectors of all sentences, is computed only where the
-other sides and the document vectors leave room for it. A document with many partners is searched further: for related
+nearest by words, by phrases or by vector. A document with many partners is searched further: for related
 ones up to a limit, for copies until all are found. So the work grows with the collection and with its copies, not with
 the square of either.
 """
 
-from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,9 +22,9 @@ from longmatch.lexical.terms import KINDS, Kind, lookup
 from longmatch.lexical.weights import QueryTerms
 from longmatch.library.index.index import Index, language_code
 from longmatch.library.index.segment import Segment
-from longmatch.library.search.candidates import Nearest, Scope, highest
+from longmatch.library.search.candidates import Nearest, Scope, highest, meaning_scores
 from longmatch.library.search.encode import indexed_query
-from longmatch.library.search.score import MEANING, StoredCandidates, sentence_scores
+from longmatch.library.search.score import StoredCandidates
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.shared_text import SharedText
 from longmatch.matching.match import Passage, heading_at
@@ -34,8 +32,6 @@ from longmatch.matching.wording import pairs_remarks
 from longmatch.reuse.reuse import ONE_WORDING, Relation, Reuse
 from longmatch.reuse.revision import Count, revise
 
-SLACK = 0.1  # by which meaning might exceed the cosine of the document vectors; it was below in every pair measured
-CLOSEST = 16  # pairs that fell short, kept to name the most probable of them
 COMMON = 1_000  # documents: a term of more says little about which of them belong together, and costs most
 FIRST = 3  # changes that are quoted
 COUNTS: tuple[Count, ...] = ("added", "removed", "moved")
@@ -72,7 +68,7 @@ class PairSearch:
         self.judged: set[tuple[str, str]] = set()
         self.partners: Counter[str] = Counter()
         self.copies: Counter[str] = Counter()
-        self.closest: list[tuple[float, tuple[str, str]]] = []  # the highest bounds of those that fell short, negative
+        self.closest: tuple[tuple[str, str], Judged] | None = None  # the most probable of those that fell short
 
     def run_all(self, progress: Callable[[int], None] | None = None) -> None:
         """Search with all documents, a block at a time; `progress` is called with the number of documents done."""
@@ -89,7 +85,7 @@ class PairSearch:
         for query, neighbours in zip(queries, near, strict=True):
             fresh = [id for id in sorted(neighbours) if ordered(query.id, id) not in self.judged]
             self.judged.update(ordered(query.id, id) for id in fresh)
-            for candidate, judged in zip(fresh, self._judge(query, fresh, self.minimum), strict=True):
+            for candidate, judged in zip(fresh, self._judge(query, fresh), strict=True):
                 pair = ordered(query.id, candidate)
                 # in a library of copies, to be alike is nothing unusual: copies count however probable they are
                 nearly_copies = judged.likeness >= self.settings.nearly_copies
@@ -97,9 +93,8 @@ class PairSearch:
                     self.found[pair] = judged
                     self.partners.update(pair)
                     self.copies.update(pair if nearly_copies else ())
-                if judged.probability < self.minimum:
-                    insort(self.closest, (-judged.probability, pair))
-                    del self.closest[CLOSEST:]
+                elif self.closest is None or judged > self.closest[1]:
+                    self.closest = pair, judged
         partners = self.partners if count < self.settings.most_nearest else self.copies
         crowded = [query for query in queries if partners[query.id] >= count / 2]
         if crowded and count < len(self.scope):
@@ -107,37 +102,14 @@ class PairSearch:
 
     def judge(self, a: str, b: str) -> Judged:
         """Whether two documents belong together, and how alike they are."""
-        return self._judge(indexed_query(a, self.searcher.index), [b], minimum=0.0)[0]
+        return self._judge(indexed_query(a, self.searcher.index), [b])[0]
 
-    def closest_pair(self) -> tuple[tuple[str, str], Judged] | None:
-        """The most probable of the pairs that fell short; None where none was judged."""
-        best: tuple[Judged, tuple[str, str]] | None = None
-        for bound, pair in self.closest:
-            if best is None or -bound > best[0].probability:
-                exact = self.judge(*pair)
-                best = (exact, pair) if best is None or exact > best[0] else best
-        return None if best is None else (best[1], best[0])
-
-    def _judge(self, query: Query, candidates: Sequence[str], minimum: float) -> list[Judged]:
-        """A document and its candidates; of those that cannot reach the minimum, an upper bound."""
+    def _judge(self, query: Query, candidates: Sequence[str]) -> list[Judged]:
+        """A document and its candidates."""
         if not candidates:
             return []
-        found = StoredCandidates(candidates, self.searcher.index, self.searcher.store)
-        comparison = Comparison(query, found)
-        values = similarities(comparison, [name for name in self.sides if name != MEANING])
-        if MEANING in self.sides:
-            topic = similarities(comparison, ["topic"])["topic"]
-            values[MEANING] = np.minimum(topic + SLACK, 1.0)
-            likely = self.rarity.probability(values, query.words, found.lengths) >= minimum
-            copies = self.calibration.likeness(values) >= self.settings.nearly_copies
-            promising = np.flatnonzero(likely | copies).tolist()
-            if promising:
-                wanted = [query.id, *(candidates[i] for i in promising)]
-                stored = {document.id: document.unpacked() for document in found.stored_sentences(wanted)}
-                present = [i for i in promising if candidates[i] in stored]  # another process may have removed some
-                if query.id in stored:
-                    others = [stored[candidates[i]] for i in present]
-                    values[MEANING][present] = sentence_scores(stored[query.id], others)
+        found = StoredCandidates(candidates, self.searcher.index)
+        values = similarities(Comparison(query, found), self.sides)
         probability = self.rarity.probability(values, query.words, found.lengths)
         likeness = self.calibration.likeness(values)
         return [Judged(*pair) for pair in zip(probability.tolist(), likeness.tolist(), strict=True)]
@@ -168,9 +140,10 @@ def nearest_documents(
             near.update(str(id) for id in roster.ids[best])
     vectors = np.stack([query.vector for query in queries])
     if nearest is not None:
-        by_vector = [[id for id in nearest(vector, count + 1) if scope.covers(id, index)] for vector in vectors]
+        directions = index.rarity.space.directions(vectors)[0]
+        by_vector = [[id for id in nearest(each, count + 1) if scope.covers(id, index)] for each in directions]
     else:
-        products = np.concatenate([s["means"] @ vectors.T for s in index.segments if len(s)])[scope.rows]
+        products = meaning_scores(vectors, index)[scope.rows]
         by_vector = [scope.names(highest(column, count + 1, scope.name)) for column in products.T]
     for near, best_ids, query in zip(ids, by_vector, queries, strict=True):
         near.update(best_ids)
@@ -304,8 +277,8 @@ def find_pairs(
         pairs.append(Pair(*ids, judged.likeness, judged.probability, relation, *shares))
     pairs = [_believed(pair, search) for pair in sorted(pairs, key=_strength)]
     shown = pairs if k is None else pairs[:k]
-    if not pairs and (fell_short := search.closest_pair()) is not None:
-        ids, judged = fell_short
+    if not pairs and search.closest is not None:
+        ids, judged = search.closest
         shown = [_believed(Pair(*ids, judged.likeness, judged.probability, "unrelated"), search)]
     rows = searcher.store.fetch(sorted({id for pair in shown for id in (pair.a, pair.b)}), ["id", "title"])
     titles = {row.id: str(row.value("title")) for row in rows}

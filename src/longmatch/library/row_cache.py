@@ -1,57 +1,10 @@
 """What was read of documents, decoded and kept in memory between questions, within a limit."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-import numpy as np
-import numpy.typing as npt
 from cachetools import LRUCache
-
-from longmatch.library.rows import DocumentRow, unpack_vectors
-from longmatch.matching.levels import SentenceVectors
-
-
-@dataclass(frozen=True)
-class StoredSentences:
-    """The sentence vectors of a document, which are unpacked when they are asked for."""
-
-    id: str
-    vectors: npt.NDArray[Any]  # as stored
-    expectations: npt.NDArray[Any]  # as stored
-
-    @staticmethod
-    def of(row: DocumentRow) -> "StoredSentences":
-        """Decode a row, or make its vectors; nothing of its table is kept."""
-        if row.tokens() is not None:
-            made = row.sentence_vectors()
-            return StoredSentences(row.id, made.vectors.astype(np.float16).ravel(), made.expectations)
-        return StoredSentences(row.id, row.array("vectors").copy(), row.expectations().copy())
-
-    def __len__(self) -> int:
-        return len(self.expectations)
-
-    def unpacked(self) -> SentenceVectors:
-        """The sentence vectors with their expectations by chance."""
-        return SentenceVectors(
-            unpack_vectors(self.vectors, len(self.expectations)), self.expectations.astype(np.float32)
-        )
-
-    @staticmethod
-    def unpack(documents: Sequence["StoredSentences"]) -> SentenceVectors:
-        """Those of several documents, one after another: at once where all are stored alike."""
-        if len({document.vectors.dtype for document in documents}) > 1:
-            return SentenceVectors.cat([document.unpacked() for document in documents])
-        vectors, expectations = (
-            np.concatenate([getattr(document, name) for document in documents]) for name in ("vectors", "expectations")
-        )
-        return StoredSentences("", vectors, expectations).unpacked()
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return int(self.vectors.nbytes + self.expectations.nbytes)
 
 
 class Kept(Protocol):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from longmatch.default.encoding import Encoding
-from longmatch.default.meaning import TableMeaning, VectorSource
+from longmatch.default.meaning import KnownVectors, SummedVectors, TableMeaning, Vectors
 from longmatch.documents.document import (
     Document,
     Kind,
@@ -25,7 +25,6 @@ from longmatch.documents.document import (
     Sentence,
     content_hash,
 )
-from longmatch.encoders.backbone import Vectors
 from longmatch.encoders.token_vectors import WordTokens
 from longmatch.lexical.terms import Hashes, Stream, Terms
 from longmatch.matching.levels import SIZES, SentenceVectors
@@ -66,9 +65,9 @@ TOKEN_COLUMNS = ("tokens", "word_tokens")
 SENTENCE_COLUMNS = ["id", "vectors", "expectations", *STREAM_COLUMNS, *TOKEN_COLUMNS]
 ENCODING_COLUMNS = list(dict.fromkeys([*DOCUMENT_COLUMNS, "pieces", "title_vector", "mean", *SENTENCE_COLUMNS]))
 INDEX_COLUMNS = ["id", "hash", "title", "language", "mean", "title_vector", *STREAM_COLUMNS]
-RECORD_COLUMNS = [*DOCUMENT_COLUMNS, "pieces", "stream", "offsets", *TOKEN_COLUMNS]
+RECORD_COLUMNS = [name for name in ENCODING_COLUMNS if name not in ("title_vector", "mean", "vocabulary")]
 """The columns that are needed to restore a document or its encoding, to compare its sentences, to index it, and those
-of its record in the index besides the vectors."""
+of its record in the index."""
 
 
 def schema_for(width: int, vector_type: VectorType = "float16") -> pa.Schema:
@@ -108,7 +107,7 @@ def to_table(encodings: Sequence[Encoding], vector_type: VectorType = "float16")
     documents = [e.document for e in encodings]
     structures = [_structure(d) for d in documents]
     vocabularies, streams = zip(*(np.unique(e.terms.words.ids, return_inverse=True) for e in encodings), strict=True)
-    means = np.stack([e.mean for e in encodings])  # (documents, width)
+    means = np.stack([e.vector for e in encodings]).astype(np.float32)  # (documents, width)
     titles = [np.zeros(means.shape[1]) if e.title_vector is None else e.title_vector for e in encodings]
     metadata = [json.dumps(dict(d.metadata), ensure_ascii=False, default=str) for d in documents]
     schema = schema_for(means.shape[1], vector_type)
@@ -157,7 +156,7 @@ def _records(*columns: Any) -> list[tuple[Any, ...]]:
     return list(zip(*(c.tolist() if isinstance(c, np.ndarray) else c for c in columns), strict=True))
 
 
-def pack_vectors(vectors: Vectors, vector_type: VectorType) -> npt.NDArray[Any]:
+def pack_vectors(vectors: npt.NDArray[np.float32], vector_type: VectorType) -> npt.NDArray[Any]:
     """Unit vectors (vectors, width) as a flat array for the store.
 
     In int8 the largest number of each vector becomes 127. The factor is not stored: unpacking normalizes.
@@ -171,7 +170,7 @@ def pack_vectors(vectors: Vectors, vector_type: VectorType) -> npt.NDArray[Any]:
     return np.asarray((vectors * scale).round().astype(np.int8).ravel())
 
 
-def unpack_vectors(stored: npt.NDArray[Any], count: int) -> Vectors:
+def unpack_vectors(stored: npt.NDArray[Any], count: int) -> npt.NDArray[np.float32]:
     """The vectors `pack_vectors` stored, as float32: (count, width)."""
     vectors = stored.astype(np.float32).reshape(count, -1)
     if stored.dtype == np.int8:
@@ -259,33 +258,18 @@ class DocumentRow:
     def _offsets(self) -> npt.NDArray[np.int64]:
         return self.array("offsets").astype(np.int64)
 
-    def vectors(self) -> VectorSource:
-        """The sentence vectors with their expectations by chance, or what makes them; nothing of the table is kept."""
-        tokens = self.tokens()
-        if tokens is None:
-            expectations = self.expectations().astype(np.float32)
-            return SentenceVectors(unpack_vectors(self.array("vectors"), len(expectations)), expectations)
-        open_meaning, stream, offsets = self.meaning, self.array("stream").copy(), self._offsets()
-        if open_meaning is None:
-            raise ValueError(f"nothing to make the vectors of {self.id} with")
-        return lambda: open_meaning().vectors(stream, offsets, tokens)
-
-    def sentence_vectors(self) -> SentenceVectors:
-        """The sentence vectors with their expectations by chance."""
-        made = self.vectors()
-        return made if isinstance(made, SentenceVectors) else made()
-
-    def expectations(self) -> npt.NDArray[Any]:
-        """The expectations by chance, as stored: (sentences, sizes)."""
-        return self.array("expectations").reshape(-1, len(SIZES))
-
-    def tokens(self) -> WordTokens | None:
-        """The tokens of the distinct words; None where vectors are stored."""
+    def vectors(self) -> Vectors:
+        """The vectors of the sentences, or what makes them; nothing of the table is kept."""
         if "tokens" not in self.table.column_names:
-            return None
-        return WordTokens(self.array("tokens").copy(), offsets_of(self.array("word_tokens").astype(np.int64)))
+            expectations = self.array("expectations").reshape(-1, len(SIZES)).astype(np.float32)
+            known = unpack_vectors(self.array("vectors"), len(expectations))
+            return KnownVectors(SentenceVectors(known, expectations))
+        if self.meaning is None:
+            raise ValueError(f"nothing to make the vectors of {self.id} with")
+        tokens = WordTokens(self.array("tokens").copy(), offsets_of(self.array("word_tokens").astype(np.int64)))
+        return SummedVectors(self.meaning, self.array("stream").astype(np.int64), self._offsets(), tokens)
 
-    def title_vector(self) -> Vectors | None:
+    def title_vector(self) -> npt.NDArray[np.float32] | None:
         """The vector of the title; None in libraries that lack the column."""
         if "title_vector" not in self.table.column_names:
             return None
@@ -305,8 +289,10 @@ class DocumentRow:
 
     def encoding(self, vocabulary: Hashes | None = None) -> Encoding:
         """The document's encoding; `vocabulary` is its distinct words, where the row lacks them."""
-        sentences, mean = Sentences(self.document(), *self.pieces()), self.array("mean").copy()
-        return Encoding(sentences, self.vectors(), self.terms(vocabulary), self.title_vector(), mean, self.tokens())
+        sentences = Sentences(self.document(), *self.pieces())
+        return Encoding(
+            sentences, self.terms(vocabulary), self.vectors(), self.title_vector(), self.array("mean").copy()
+        )
 
 
 def rows_of(table: pa.Table, meaning: OpenMeaning | None = None) -> list[DocumentRow]:

@@ -14,7 +14,6 @@ class LibrarySettings:
 
     # what is searched: more costs time and finds a little more
     candidates: int = 60  # documents of each kind (words, phrases, vector) that are scored exactly
-    shortlist: int = 3  # candidates for each hit asked for whose sentences are compared
     exact_below: int = 100_000  # documents; from there on, document vectors are searched by an approximate index
     heaviest_words: int = 256  # of each document, by which candidates are found; exact scores use all words
     heaviest_phrases: int = 512
@@ -28,7 +27,6 @@ class LibrarySettings:
 
     # memory, in bytes
     document_bytes: int = 512 << 20  # documents as they are shown: a thousand of two thousand words
-    sentence_bytes: int = 256 << 20  # sentence vectors: two thousand documents of four thousand words
     text_bytes: int = 256 << 20  # texts whose shared passages are looked for
 
     # disk

@@ -25,8 +25,7 @@ from longmatch.library.checksums import StoreChecks, storage_errors
 from longmatch.library.conditions import parse, quoted
 from longmatch.library.errors import NotALibrary
 from longmatch.library.model import LibraryModel
-from longmatch.library.row_cache import RowCache, StoredSentences
-from longmatch.library.rows import DOCUMENT_COLUMNS, SENTENCE_COLUMNS, DocumentRow, rows_of, schema_for
+from longmatch.library.rows import DOCUMENT_COLUMNS, DocumentRow, rows_of, schema_for
 from longmatch.library.settings import DEFAULTS, LibrarySettings
 
 CLIENT = "lance_namespace_urllib3_client"
@@ -62,7 +61,6 @@ class Store:
         self._version: int | None = None  # as it was read last; None after a change
         self._opened_version = self.version
         self._meaning: tuple[LibraryModel, TableMeaning] | None = None  # with the model that it belongs to
-        self.kept_sentences: RowCache[StoredSentences] = RowCache(settings.sentence_bytes)
 
     @classmethod
     def open(cls, address: str, table: str = DOCUMENTS, settings: LibrarySettings = DEFAULTS) -> "Store":
@@ -191,14 +189,6 @@ class Store:
             if not is_whole or any(content_hash(row.document()) != str(row.value("hash")) for row in found):
                 self.checks.need_documents()
         return found
-
-    def sentences(self, ids: Sequence[str]) -> list[StoredSentences]:
-        """The sentence vectors of the documents with these ids, in their order; kept for the next question."""
-
-        def read(unread: Sequence[str]) -> list[StoredSentences]:
-            return [StoredSentences.of(row) for row in self.fetch(unread, SENTENCE_COLUMNS)]
-
-        return self.kept_sentences.get(ids, self.version, read)
 
     def batches(self, columns: Sequence[str], size: int = 64) -> Iterator[list[DocumentRow]]:
         """All documents, at most `size` at a time."""
@@ -405,8 +395,11 @@ def _query(table: Any, columns: Sequence[str], where: str | None) -> Any:
 
 
 def _merge(table: Any, key: str, rows: pa.Table) -> pa.Table:
-    """Returns the rows without the columns that an older library lacks."""
+    """Returns the rows with the columns of the table: an older library may lack some, and have others."""
     rows = rows.select([name for name in rows.column_names if name in set(table.schema.names)])
+    for field in table.schema:
+        if field.name not in rows.column_names:
+            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
     table.merge_insert(key).when_matched_update_all().when_not_matched_insert_all().execute(rows)
     return rows
 

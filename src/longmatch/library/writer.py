@@ -88,7 +88,7 @@ class Writer:
 
 
 def _refresh(index: Index, store: Store) -> None:
-    """Compute again what is out of date: the norms, and what unrelated documents have in common, by random ones."""
+    """Compute again what is out of date: the norms, the space, and what unrelated documents share, by random ones."""
     if not index.is_stale:
         return
     index.merge()
@@ -160,7 +160,7 @@ class CurrentIndex:
     store: Store
     folder: Path  # of the library, or of its index where the library is in object storage
     statistics: Statistics
-    keeps_records: bool
+    has_records: bool
 
     def open(self, recheck: bool = False) -> Index:
         """As it lies on disk, perhaps behind the store."""
@@ -168,7 +168,8 @@ class CurrentIndex:
         made_by = f"{background}{self.statistics.prior}{self.store.model.to_json()}{self.store.lacks_columns}"
         fingerprint = sha256(made_by.encode()).hexdigest()[:16]
         place, settings = self.folder / INDEX, self.store.settings
-        return Index.open(place, self.statistics, fingerprint, self.keeps_records, settings, recheck=recheck)
+        records = self.store.model.vectors if self.has_records else None
+        return Index.open(place, self.statistics, fingerprint, records, settings, recheck=recheck)
 
     def updated(self) -> Index:
         """Brought up to date; needs the lock."""
@@ -204,7 +205,7 @@ class CurrentIndex:
             pass
         index = self.open()
         index.scratch = TemporaryDirectory(prefix="longmatch-")
-        index.folder, index.keeps_records = Path(index.scratch.name), False
+        index.folder, index.records = Path(index.scratch.name), None
         with storage_errors(self.store.address):
             update_index(index, self.store)
         return index

@@ -12,20 +12,18 @@ every best cosine is compared with the best one would find among as many unrelat
 which is 0 for an unrelated document, whatever its length, and 1 for a sentence found word for word.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from longmatch.ragged import Array, array_namespace, segment_max, segment_mean, segment_slices, unit_rows
+from longmatch.ragged import Array, array_namespace, segment_max, segment_mean
 
 SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 """The numbers of sentences for which expectations are tabled; between them, interpolation in the logarithm."""
 
 MOST_DRAWN, STEP = 16, 0.9  # as the sentences that are shipped for MiniLM show, of which there are many
 SLICE = 1024  # sentences of one document at a time
-ROOM = 1 << 25  # cells of a product with many documents
 
 
 @dataclass(frozen=True)
@@ -37,14 +35,6 @@ class SentenceVectors:
 
     def __len__(self) -> int:
         return len(self.vectors)
-
-    @staticmethod
-    def cat(parts: Sequence["SentenceVectors"]) -> "SentenceVectors":
-        """Concatenate the sentences of several documents."""
-        xp = array_namespace(parts[0].vectors)
-        return SentenceVectors(
-            xp.concat([part.vectors for part in parts]), xp.concat([part.expectations for part in parts])
-        )
 
 
 @dataclass(frozen=True)
@@ -58,11 +48,6 @@ class Partners:
 
 BothPartners = tuple[Partners, Partners]
 """Those of the sentences of a document in another, and of the other's in the first."""
-
-
-def partners_score(partners: BothPartners) -> float:
-    """The sentence score of two documents: the mean of what their sentences find, both directions averaged."""
-    return sum(float(one.corrected.mean(dtype=np.float64)) for one in partners) / 2
 
 
 def best_partners(a: SentenceVectors, b: SentenceVectors, apart: tuple[Array, Array] | None = None) -> BothPartners:
@@ -127,58 +112,6 @@ def _slices(a: SentenceVectors, b: SentenceVectors) -> Iterator[tuple[int, Array
         yield start, b.vectors @ a.vectors[start : start + SLICE].T
 
 
-def collection_scores(query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int = ROOM) -> Array:
-    """The sentence score of one document with every document of a collection, both directions averaged: (documents,).
-
-    `documents` holds the sentences of all documents, which begin at `offsets`. Documents are taken together until the
-    product reaches `room` cells.
-    """
-    xp = array_namespace(query.vectors)
-    results = []
-    for cosines, places, query_expected, expected in _products(query, documents, offsets, room):
-        highest = xp.astype(segment_max(cosines, places), xp.float32, copy=False)
-        forward = corrected(highest, query_expected).mean(1)
-        best = corrected(xp.astype(xp.max(cosines, axis=1), xp.float32, copy=False), expected)
-        backward = segment_mean(best[:, None], places)[:, 0]
-        results.append((forward + backward) / 2)
-    return xp.concat(results) if results else query.vectors[:0, 0]
-
-
-def collection_partners(
-    query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int = ROOM
-) -> list[BothPartners]:
-    """`best_partners` of one document with every document of a collection, given as for `collection_scores`."""
-    xp = array_namespace(query.vectors)
-    results = []
-    for cosines, places, query_expected, expected in _products(query, documents, offsets, room):
-        cosine = xp.astype(xp.max(cosines, axis=1), xp.float32, copy=False)
-        backward = xp.argmax(cosines, axis=1), cosine, corrected(cosine, expected)
-        for (start, end), by_chance in zip(pairwise(places.tolist()), query_expected, strict=True):
-            best = xp.astype(xp.max(cosines[start:end], axis=0), xp.float32, copy=False)
-            there = Partners(xp.argmax(cosines[start:end], axis=0), best, corrected(best, by_chance))
-            results.append((there, Partners(*(column[start:end] for column in backward))))
-    return results
-
-
-def _products(
-    query: SentenceVectors, documents: SentenceVectors, offsets: Array, room: int
-) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """The cosines of some documents' sentences with those of a query: (sentences, query sentences); where each document
-    begins; and what to expect by chance, of the query in each document: (documents, query sentences), and of each
-    sentence in the query. Documents are taken together until the product reaches `room` cells.
-    """
-    xp = array_namespace(query.vectors)
-    size = len(query)
-    weights = _weights_of(size, query.expectations)
-    turned = xp.astype(query.vectors, documents.vectors.dtype).T
-    for first, last in segment_slices(offsets.tolist(), room // max(1, size)):
-        local = offsets[first : last + 1]
-        rows = slice(int(local[0]), int(local[-1]))
-        local = local - local[0]
-        expected = interpolation(local[1:] - local[:-1]) @ query.expectations.T
-        yield documents.vectors[rows] @ turned, local, expected, documents.expectations[rows] @ weights
-
-
 @dataclass(frozen=True)
 class Background:
     """Vectors of unrelated sentences: (sentences, width), each of length 1; equally many of each kind of text."""
@@ -213,16 +146,6 @@ class Background:
         parts = [expected(vectors[start : start + rows]) for start in range(0, len(vectors), rows)]
         nothing: Array = xp.zeros((0, len(SIZES)), dtype=vectors.dtype, device=vectors.device)
         return xp.concat(parts) if parts else nothing
-
-    def carried(self, before: Array, after: Array, ridge: float = 1e-3) -> "Background":
-        """The unrelated sentences as a changed backbone sees them, though their texts are not kept.
-
-        `before` and `after` are vectors of other sentences (sentences, width) without and with the change. The linear
-        map that takes the ones nearest to the others is applied; what few sentences cannot tell is left as it was.
-        """
-        grams = before.T @ before + ridge * len(before) * np.eye(before.shape[1], dtype=before.dtype)
-        moves = np.linalg.solve(grams, before.T @ (after - before))  # (width, width)
-        return replace(self, vectors=unit_rows(self.vectors + self.vectors @ moves), name="")
 
 
 def extrapolated(expected: Array) -> Array:

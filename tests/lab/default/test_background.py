@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longmatch.default.statistics import background_from_bytes
-from longmatch.default.unrelated import root_frequencies
+from longmatch.default.space import Space
+from longmatch.default.statistics import background_from_bytes, read_space
+from longmatch.default.unrelated import Style, root_frequencies
 from longmatch.documents import Document, read_text_string
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.token_vectors import TokenVectors
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.default import background
@@ -51,7 +52,9 @@ def shares(**words: float) -> Frequencies:
 
 def kind(sentences: Sequence[Sequence[float]] = (), phrases: Frequencies | None = None, **words: float) -> KindOfText:
     vectors = np.array(sentences, dtype=np.float16).reshape(-1, 2)
-    return KindOfText({"words": shares(**words), "phrases": phrases or shares()}, vectors)
+    space = Space(np.array([len(words), 0.0]), np.ones(2)) if len(vectors) else None
+    style = Style(*(np.full(shape, 0.5) for shape in ((2,), (3, 2), (2, 2), (1,), (1,)))) if len(vectors) else None
+    return KindOfText({"words": shares(**words), "phrases": phrases or shares()}, vectors, style, space)
 
 
 @pytest.fixture
@@ -78,19 +81,19 @@ def test_shares_are_of_the_documents_and_terms_of_few_are_left_out(monkeypatch: 
     texts = ["The river rose.", "The river fell. The river rose.", "The court sat.", "The judge sat."]
     documents = [read_text_string(text, str(n)) for n, text in enumerate(texts)]
     monkeypatch.setattr(background, "LEAST_DOCUMENTS", {"words": 2, "phrases": 3})
-    found = document_shares(documents)[0]
+    found = document_shares(documents, TokenVectors.load())[0]
     the, river, court = found["words"].share(hashes("the", "river", "court")).tolist()
     assert (the, river, court) == (1.0, 0.5, 0.0)
     assert len(found["phrases"].ids) == 0  # "the river" and "river rose" are in two
     monkeypatch.setattr(background, "LEAST_DOCUMENTS", {"words": 2, "phrases": 2})
-    phrases = document_shares(documents)[0]["phrases"]
+    phrases = document_shares(documents, TokenVectors.load())[0]["phrases"]
     wanted = terms_of(read_text_string("The river rose.", "asked")).phrases.counts.ids
     assert set(phrases.ids.tolist()) == set(wanted.tolist())
     assert phrases.counts.tolist() == [0.5] * 3
 
 
 def test_a_term_counts_as_in_the_kind_that_has_it_most(kinds: dict[str, KindOfText]) -> None:
-    terms, _ = combine(kinds)
+    terms, _, _ = combine(kinds)
     asked = "the", "river", "court", "model", "法", "unheard"
     assert terms.words.documents == UNIT
     assert terms.words.share(hashes(*asked)) == pytest.approx([1.0, 0.4, 0.95, 0.05, 0.8, 0.0])
@@ -99,20 +102,21 @@ def test_a_term_counts_as_in_the_kind_that_has_it_most(kinds: dict[str, KindOfTe
 
 
 def test_everyday_words_are_those_of_general_text(kinds: dict[str, KindOfText]) -> None:
-    terms, _ = combine(kinds)
+    terms, _, _ = combine(kinds)
     assert set(terms.everyday.tolist()) == set(hashes("the", "river").tolist())  # though every judgment has "court"
 
 
 def test_foreign_words_are_known_and_not_familiar_unless_another_kind_has_them(kinds: dict[str, KindOfText]) -> None:
-    terms, _ = combine(kinds)
+    terms, _, _ = combine(kinds)
     assert terms.foreign.tolist() == hashes("法").tolist()
     assert terms.known(hashes("法", "the", "court")).all()
     assert terms.familiar(hashes("法", "the", "court")).tolist() == [False, True, True]
 
 
 def test_each_kind_gives_equally_many_sentences_and_a_foreign_one_none(kinds: dict[str, KindOfText]) -> None:
-    _, sentences = combine(kinds)
+    _, sentences, space = combine(kinds)
     assert sentences.kinds == 2
+    assert space.centre.tolist() == [3.0, 0.0]  # the mean of both
     expected = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0], [0.8, 0.6]])
     assert np.allclose(sentences.vectors, expected, atol=1e-3)
 
@@ -136,10 +140,13 @@ def test_kinds_come_back_from_disk_and_one_can_be_left_out(written: Path, kinds:
     assert list(found) == list(kinds)
     for name, each in kinds.items():
         assert np.array_equal(found[name].sentences, each.sentences)
+        assert (found[name].space is None) == (each.space is None)
+        if each.space:
+            assert np.array_equal(found[name].space.centre, each.space.centre)
         assert found[name].terms["words"].ids.tolist() == each.terms["words"].ids.tolist()
         assert found[name].terms["words"].counts == pytest.approx(each.terms["words"].counts)
     assert list(read_kinds(written, without=LEGAL)) == [GENERAL, FOREIGN[0]]
-    terms, sentences = combine(read_kinds(written, without=LEGAL))
+    terms, sentences, _ = combine(read_kinds(written, without=LEGAL))
     assert terms.words.share(hashes("court")) == pytest.approx([0.1])
     assert sentences.kinds == 1
 
@@ -152,20 +159,21 @@ def test_a_matcher_without_a_kind_of_text_does_not_know_it(written: Path) -> Non
 
 def test_what_is_written_is_what_the_package_holds(written: Path, kinds: dict[str, KindOfText]) -> None:
     write_background(written)
-    terms, sentences = combine(kinds)
+    terms, sentences, space = combine(kinds)
     again = read_term_background(written / "frequencies.safetensors")
     assert again.words.share(terms.words.ids) == pytest.approx(terms.words.share(terms.words.ids))
     vectors = background_from_bytes((written / "sentences.safetensors").read_bytes())
     assert vectors.kinds == sentences.kinds and np.allclose(vectors.vectors, sentences.vectors, atol=1e-3)
+    assert read_space(written / "space.safetensors").centre == pytest.approx(space.centre)
 
 
 def test_unrelated_sentences_are_as_many_as_asked_for_from_all_documents(
-    tiny_bert: Path, examples: dict[str, Document], monkeypatch: pytest.MonkeyPatch
+    examples: dict[str, Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    documents, tiny = list(examples.values())[:5], Backbone.load(str(tiny_bert), precision="float32")
+    documents, table = list(examples.values())[:5], TokenVectors.load()
     for asked in (5, 8, 100):
         monkeypatch.setattr(background, "SENTENCES_OF_KIND", asked)
-        vectors = unrelated_sentences(documents, tiny, np.random.default_rng(0))
+        vectors = unrelated_sentences(documents, table, np.random.default_rng(0))
         assert len(vectors) == len(np.unique(vectors, axis=0)) == asked
         assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(asked), abs=1e-3)
 

@@ -212,12 +212,11 @@ def test_every_set_counts_alike_however_many_pairs_it_has() -> None:
 
 
 def test_evidence_is_counted_from_the_levels_and_the_score_comes_true(three: list[PairSides], prior: Prior) -> None:
-    weights = {name: Scale(weight, BY_NAME[name].floor, 0.0) for name, weight in (("words", 1.0), ("topic", 0.0))}
+    weights = {name: Scale(weight, BY_NAME[name].floor, 0.0) for name, weight in (("words", 1.0), ("title", 0.0))}
     made = fit_score(three, weights, prior)
     assert made.sides == ("words",)
     expected = np.exp(prior.known["words"].mean) - BY_NAME["words"].floor
     assert made.scales["words"].chance == pytest.approx(expected, abs=1e-4)
-    assert made.scales["topic"].chance == 0  # which nobody knows
     for pairs in three:
         values, labels = mixed(pairs), mixed_labels(pairs)
         scores = made.against(unrelated_of(pairs, prior)).score({"words": values["words"]})

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from longmatch.default.collection import Collection
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import ComparedOneByOne
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity, known_of
 from longmatch.default.sides import NAMES
@@ -23,9 +23,7 @@ from longmatch.lab.default.features import (
     query_lists,
 )
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.scoring import slices
 from longmatch.lab.store import store
-from longmatch.ragged import unit_rows
 from tests.library.tiny import tiny_matcher
 
 
@@ -35,7 +33,6 @@ def scorer(
 ) -> Iterator[SideScorer]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "CHARACTERS", 40_000)
-        patch.setattr(slices, "CPU_SENTENCES", 700)  # several slices
         yield open_scorer(matcher, example_corpus, tmp_path_factory.mktemp("layers"))
 
 
@@ -56,13 +53,6 @@ def test_words_phrases_and_meaning_are_the_models_own(
         assert sides["lengths"].tolist() == [e.words for e in encodings]
 
 
-def test_topic_is_the_cosine_of_mean_vectors(scorer: SideScorer, encodings: list[Encoding]) -> None:
-    means = [e.sentence_vectors.vectors.mean(0) for e in encodings]
-    ((_, sides),) = scorer.each([3])
-    expected = [float(unit_rows(means[3]) @ unit_rows(mean)) for mean in means]
-    assert np.allclose(sides["topic"], expected, atol=2e-3)
-
-
 def test_a_title_found_in_the_query_scores_and_one_of_other_words_does_not(
     scorer: SideScorer, example_corpus: Corpus
 ) -> None:
@@ -75,20 +65,14 @@ def test_a_title_found_in_the_query_scores_and_one_of_other_words_does_not(
     assert (sides["title"] <= 1 + 1e-9).all()
 
 
-def test_shared_names_and_titles_close_to_a_sentence_are_those_of_the_whole_corpus(
+def test_shared_names_are_those_of_the_whole_corpus(
     scorer: SideScorer, matcher: HybridMatcher, encodings: list[Encoding], example_corpus: Corpus
 ) -> None:
-    titles = [record.title for record in example_corpus.folder.records()]
     collection = matcher.collect(encodings)
-    assert len(scorer.candidates.slices.slices) > 1
     for number, sides in scorer.each(range(len(encodings))):
         expected = collection.similarities(encodings[number], ["named"])["named"]
         assert sides["named"].tolist() == pytest.approx(expected.tolist(), abs=1e-12)
         assert expected[number] > 0
-    ((_, sides),) = scorer.each([2])
-    vectors = matcher.backbone.encode_texts(titles)
-    best = np.sort(vectors @ encodings[2].sentence_vectors.vectors.T, axis=1)[:, -3:].mean(1)
-    assert np.allclose(sides["cites_title"], ((best - 0.5) / 0.5).clip(min=0), atol=2e-3)
 
 
 def test_the_sides_of_labelled_pairs_are_the_collections_and_no_labelled_pair_is_drawn_as_unrelated(
@@ -131,7 +115,7 @@ def test_pairs_by_themselves_have_the_sides_of_two_documents_alone_by_either_bac
     for name, matcher in (("known", known), ("unknown", unknown)):
         a, b = matcher.encode([documents["boats"], documents["ships"]])
         rarity = Rarity.of([a, b], matcher.statistics)
-        expected = ComparedOneByOne([b], rarity).similarities(a, PASSAGE_SIDES)
+        expected = Collection([b], rarity).similarities(a, PASSAGE_SIDES)
         sides = found.lone[f"{name} related"]
         assert {side: sides[side].tolist() for side in PASSAGE_SIDES} == {
             side: pytest.approx(values.tolist(), abs=2e-3) for side, values in expected.items()

@@ -69,6 +69,9 @@ def assert_holds(index: Index, encoding: Encoding, documents: dict[Kind, Counter
     assert selected.column("lengths").tolist() == [encoding.words]
     assert selected.column("titles")[0].tolist() == encoding.title_terms.tolist()
     assert selected.column("title_vectors")[0].tolist() == encoding.title_vector.tolist()
+    placed = (encoding.vector - index.rarity.space.centre) / index.rarity.space.spread
+    assert selected.column("means")[0].tolist() == encoding.vector.tolist()
+    assert selected.column("means.norms") == pytest.approx([np.linalg.norm(placed)], rel=1e-5)
 
 
 def test_frequencies_stay_true_through_additions_replacements_and_removals(library: Library, texts: Path) -> None:

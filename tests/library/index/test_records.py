@@ -1,6 +1,7 @@
 """A document's record in the index is what the store holds of it, wherever merging puts it."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,11 @@ def assert_recorded(library: Library) -> None:
     """Every document has a record, equal to its row of the store."""
     ids = list(library)
     rows = library.store.fetch(ids, ENCODING_COLUMNS)
-    for row, recorded in zip(rows, library.searcher().index.select(ids).each(Segment.encoding), strict=True):
+    for row, recorded in zip(
+        rows,
+        library.searcher().index.select(ids).each(partial(Segment.encoding, vectors=library.store.model.vectors)),
+        strict=True,
+    ):
         stored = row.encoding()
         assert recorded is not None
         assert recorded.document == stored.document
@@ -30,6 +35,7 @@ def assert_recorded(library: Library) -> None:
         assert np.array_equal(recorded.sentence_vectors.expectations, stored.sentence_vectors.expectations)
         assert np.array_equal(recorded.terms.words.ids, stored.terms.words.ids)
         assert np.array_equal(recorded.terms.words.offsets, stored.terms.words.offsets)
+        assert np.array_equal(recorded.vector, stored.vector)
         assert np.array_equal(recorded.title_vector, stored.title_vector)
 
 
@@ -69,8 +75,7 @@ def test_a_question_reads_nothing_from_the_store_and_is_answered_as_if_it_did(
 ) -> None:
     library.add(write_texts(tmp_path / "texts", range(200)))
     by_store = opened()
-    by_store.searcher().index.keeps_records = False
-    monkeypatch.setattr(Segment, "record", lambda segment, document: None)
+    monkeypatch.setattr(Segment, "encoding", lambda segment, document, vectors, meaning: None)
     expected = by_store.rank("d003.txt")
     monkeypatch.undo()
 

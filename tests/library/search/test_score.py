@@ -40,10 +40,10 @@ def test_every_side_is_that_of_memory(grown: Library, tiny: HybridMatcher) -> No
     collection = Collection(searcher.encodings(ids), searcher.index.rarity)
     asked = replace(read_text_string(made_up_text(500), "asked"), title="flood of the river bank")
     for query in (*tiny.encode([asked]), *searcher.encodings(["d004.txt", "d042.md"])):
-        candidates = StoredCandidates(ids, searcher.index, searcher.store)
+        candidates = StoredCandidates(ids, searcher.index)
         found = similarities(Comparison(searcher.query(query), candidates), BY_NAME)
         for name, expected in collection.similarities(query, list(BY_NAME)).items():
-            within = 1e-5 if name == "topic" else 1e-6  # documents' vectors are means of unrounded sentence vectors
+            within = 1e-3 if name == "cites_title" else 1e-6  # titles' vectors are halves
             assert found[name].tolist() == pytest.approx(expected.tolist(), abs=within), name
 
 
@@ -71,29 +71,10 @@ def test_a_document_that_is_kept_asks_as_its_encoding_does(grown: Library) -> No
             assert kept.terms[kind].weights == pytest.approx(terms.weights, abs=1e-9)
 
 
-def test_only_the_sentences_of_the_best_are_read(grown: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    searcher, read = grown.searcher(), []
-    fetch = searcher.store.fetch
-    monkeypatch.setattr(searcher.store, "fetch", lambda ids, columns: read.extend(ids) or fetch(ids, columns))
-    query = searcher.query(searcher.encodings(["d003.txt"])[0], "d003.txt")
-    read.clear()
-    others = searcher.scope(without="d003.txt").ids
-    best = searcher.score(query, others, most=3)
-    assert 3 <= len(best.ids) <= 30 and len(read) <= 35 < len(others)
-    everyone = searcher.score(query, others)
-    assert best.ids[:3] == everyone.ids[:3]
-    assert best.scores[:3] == pytest.approx(everyone.scores[:3], abs=1e-6)
-
-
-@pytest.mark.parametrize("most", [None, 3])
-def test_documents_that_another_process_removed_are_left_out(
-    grown: Library, opened: Callable[[], Library], most: int | None
-) -> None:
+def test_documents_that_another_process_removed_are_left_out(grown: Library, opened: Callable[[], Library]) -> None:
     searcher = grown.searcher()
     query = searcher.query(searcher.encodings(["d003.txt"])[0], "d003.txt")
-    ids = searcher.scope(without="d003.txt").ids
-    before = searcher.score(query, ids).ids
+    before = searcher.score(query, searcher.scope(without="d003.txt").ids).ids
     opened().remove(before[0])
     grown.refresh()
-    assert searcher.score(query, ids, most).ids[:3] == before[1:4]
-    assert [encoding.document.id for encoding in searcher.rank(query, 4).candidates] == before[1:5]
+    assert [encoding.document.id for encoding in searcher.rank(query, 4).candidates] == before[1:4]

@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 
+from longmatch.default.space import Space
+from longmatch.default.statistics import shipped_statistics
+
 
 @pytest.fixture(scope="package")
 def collection(encodings, answer_key):
     """The vectors of the example collection, and the group of each."""
     groups = [answer_key[name]["group"] for name in encodings]
-    return np.stack([encoding.mean for encoding in encodings.values()]), np.unique(groups, return_inverse=True)[1]
+    vectors = np.stack([encoding.vector for encoding in encodings.values()])
+    placed = Space.of(vectors, shipped_statistics().space).place(vectors)
+    return placed, np.unique(groups, return_inverse=True)[1]

@@ -16,16 +16,18 @@ import numpy.typing as npt
 from rich.progress import track
 from safetensors.numpy import load_file, save_file
 
-from longmatch.default.statistics import SENTENCES, STYLES, background_to_bytes
+from longmatch.default.meaning import TableMeaning, encode_texts
+from longmatch.default.space import Space
+from longmatch.default.statistics import SENTENCES, SPACE, STYLES, background_to_bytes, write_space
 from longmatch.default.unrelated import Kinds, Style, by_length, root_frequencies
 from longmatch.documents.document import Document
-from longmatch.encoders.backbone import Backbone
+from longmatch.encoders.token_vectors import TokenVectors
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.collection import DataFolder
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind, terms_of
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Kind
 from longmatch.lexical.weights import FREQUENCIES, Frequencies, TermBackground
 from longmatch.matching.levels import Background
-from longmatch.ragged import unit_rows
+from longmatch.ragged import Array, unit_rows
 
 COMMON_WORDS = 100  # of general text
 USUAL_LENGTHS = (0.02, 0.98)  # quantiles of the documents' lengths
@@ -43,7 +45,7 @@ UNIT = 10_000.0  # documents that shares are written as
 LEAST_SHARE = {"words": 0.002, "phrases": 0.004}  # terms of fewer documents are left out: to the matcher they are rare
 LEAST_DOCUMENTS = {"words": 3, "phrases": 4}
 EVERYDAY = 0.4  # share of general text from which a word is an everyday one
-SENTENCES_OF_KIND = 1_024
+SENTENCES_OF_KIND = 192
 SENTENCE_WORDS = (8, 60)
 MOST_PHRASES = 30_000_000  # counted at a time; beyond that, phrases seen once are dropped
 
@@ -55,6 +57,7 @@ class KindOfText:
     terms: dict[Kind, Frequencies]
     sentences: npt.NDArray[np.float16]  # (sentences, width); none of a foreign kind
     style: Style | None = None  # none of a foreign kind either
+    space: Space | None = None  # nor this
 
     def write(self, path: Path) -> None:
         """Write as safetensors."""
@@ -63,6 +66,8 @@ class KindOfText:
             table |= {f"{kind}.ids": shares.ids.view(np.int64), f"{kind}.shares": shares.counts.astype(np.float32)}
         if self.style:
             table |= {f"style.{name}": values for name, values in vars(self.style).items()}
+        if self.space:
+            table |= {"space.centre": self.space.centre, "space.spread": self.space.spread}
         save_file(table, path)
 
     @staticmethod
@@ -74,7 +79,8 @@ class KindOfText:
             for kind in KINDS
         }
         style = {name.removeprefix("style."): values for name, values in table.items() if name.startswith("style.")}
-        return KindOfText(terms, table["sentences"], Style(**style) if style else None)
+        space = Space(table["space.centre"], table["space.spread"]) if style else None
+        return KindOfText(terms, table["sentences"], Style(**style) if style else None, space)
 
 
 def write_kinds(data: Path, folder: Path, names: Sequence[str] = KINDS_OF_TEXT) -> None:
@@ -83,16 +89,16 @@ def write_kinds(data: Path, folder: Path, names: Sequence[str] = KINDS_OF_TEXT) 
     Styles are learnt in the words of general text, so its file must be there, or among the `names` before the others.
     """
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    backbone = Backbone.load(precision="float32")
+    table = TokenVectors.load()
     for name in names:
         documents = list(islice(training_documents(DataFolder(data / name)), DOCUMENTS))
-        terms, words = document_shares(documents)
-        sentences, style = np.zeros((0, backbone.width), dtype=np.float16), None
+        terms, words, vectors = document_shares(documents, table)
+        sentences, style, space = np.zeros((0, table.width), dtype=np.float16), None, None
         if name not in FOREIGN:
-            sentences = unrelated_sentences(documents, backbone, np.random.default_rng(0)).astype(np.float16)
+            sentences = unrelated_sentences(documents, table, np.random.default_rng(0)).astype(np.float16)
             general = terms if name == GENERAL else KindOfText.read(folder / FOLDER / f"{GENERAL}.safetensors").terms
-            style = fit_style(common_words(general["words"]), words)
-        KindOfText(terms, sentences, style).write(folder / FOLDER / f"{name}.safetensors")
+            style, space = fit_style(common_words(general["words"]), words), Space.of(vectors)
+        KindOfText(terms, sentences, style, space).write(folder / FOLDER / f"{name}.safetensors")
         print(f"{name}: {len(documents)} documents, {len(terms['phrases'].ids)} phrases", flush=True)
 
 
@@ -110,8 +116,8 @@ def read_kinds(folder: Path, without: str | None = None) -> dict[str, KindOfText
     return {name: KindOfText.read(path) for name, path in paths.items() if path.is_file()}
 
 
-def combine(kinds: dict[str, KindOfText]) -> tuple[TermBackground, Background]:
-    """The background of all kinds together."""
+def combine(kinds: dict[str, KindOfText]) -> tuple[TermBackground, Background, Space]:
+    """The background of all kinds together: how common terms are, unrelated sentences, and where documents lie."""
     if GENERAL not in kinds:
         raise LongmatchError(f"The background needs general text. Run --step background with {GENERAL}.")
     words, phrases = (_largest([each.terms[kind] for each in kinds.values()]) for kind in KINDS)
@@ -123,7 +129,8 @@ def combine(kinds: dict[str, KindOfText]) -> tuple[TermBackground, Background]:
     vectors = [each.sentences for each in kinds.values() if len(each.sentences)]
     least = min(map(len, vectors))
     stacked = np.concatenate([each[:least] for each in vectors]).astype(np.float32)
-    return terms, Background(unit_rows(stacked), len(vectors))
+    background = Background(unit_rows(stacked), len(vectors), extrapolates=True)
+    return terms, background, Space.mean([each.space for each in kinds.values() if each.space])
 
 
 def styles_of(kinds: dict[str, KindOfText]) -> Kinds:
@@ -135,8 +142,9 @@ def styles_of(kinds: dict[str, KindOfText]) -> Kinds:
 def write_background(folder: Path) -> None:
     """Write the background of all kinds that the folder holds, as the package holds it."""
     kinds = read_kinds(folder)
-    terms, sentences = combine(kinds)
+    terms, sentences, space = combine(kinds)
     styles_of(kinds).write(folder / STYLES)
+    write_space(space, folder / SPACE)
     terms.write(folder / FREQUENCIES)
     (folder / SENTENCES).write_bytes(background_to_bytes(sentences))
 
@@ -151,15 +159,19 @@ def _largest(tables: Sequence[Frequencies]) -> Frequencies:
     return Frequencies(UNIT, ids, np.round(UNIT * shares))
 
 
-def document_shares(documents: Sequence[Document]) -> tuple[dict[Kind, Frequencies], list[Counts]]:
-    """The share of the documents that words and phrases occur in, and the words of each document."""
+def document_shares(
+    documents: Sequence[Document], table: TokenVectors
+) -> tuple[dict[Kind, Frequencies], list[Counts], Array]:
+    """The share of the documents that words and phrases occur in; the words of each document, and its vector."""
     counts: dict[Kind, Counter[int]] = {kind: Counter() for kind in KINDS}
-    words = []
+    meaning = TableMeaning(table, Background(np.zeros((0, table.width), np.float32)))
+    words, means = [], []
     for document in track(documents, "counting"):
-        terms = terms_of(document)
-        words.append(terms.words.counts)
+        ((read, vectors),) = meaning.encode([meaning.tokenize(document)], None, None)
+        words.append(read.terms.words.counts)
+        means.append(vectors.document)
         for kind in KINDS:
-            counts[kind].update(terms.of(kind).counts.ids.tolist())
+            counts[kind].update(read.terms.of(kind).counts.ids.tolist())
         if len(counts["phrases"]) > MOST_PHRASES:
             counts["phrases"] = Counter({term: count for term, count in counts["phrases"].items() if count > 1})
     shares = {}
@@ -169,12 +181,10 @@ def document_shares(documents: Sequence[Document]) -> tuple[dict[Kind, Frequenci
         ids: Hashes = np.array([term for term, _ in kept], dtype=np.uint64)
         found = np.array([count for _, count in kept], dtype=np.float64)
         shares[kind] = Frequencies(1.0, ids, found / max(1, len(documents)))
-    return shares, words
+    return shares, words, np.stack(means)
 
 
-def unrelated_sentences(
-    documents: Sequence[Document], backbone: Backbone, rng: np.random.Generator
-) -> npt.NDArray[np.float32]:
+def unrelated_sentences(documents: Sequence[Document], table: TokenVectors, rng: np.random.Generator) -> Array:
     """Vectors of sentences from many documents, as many of each, so that few of them are related."""
     least, most = SENTENCE_WORDS
     each = -(-SENTENCES_OF_KIND // len(documents)) + 1
@@ -184,8 +194,7 @@ def unrelated_sentences(
         usable = [sentence for sentence in sentences if least <= len(sentence.split()) <= most]
         chosen += [usable[i] for i in rng.choice(len(usable), min(each, len(usable)), replace=False)]
     some = rng.permutation(len(chosen))[:SENTENCES_OF_KIND]
-    found = backbone.tokenizer.encode_batch([chosen[i] for i in some], add_special_tokens=False)
-    return backbone.encode([np.array(e.ids[: backbone.max_tokens], dtype=np.int64) for e in found])
+    return encode_texts(table, [chosen[i] for i in some])
 
 
 def common_words(general: Frequencies) -> Hashes:

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,10 @@ from longmatch.default.sides import NAMES, SIDES
 from longmatch.lab.datasets.collection import DataFolder
 from longmatch.lab.datasets.records import Split
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.encodings.layers import expected_by_chance
 from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.protocols import EvaluationTask
 from longmatch.lab.evaluation.scoring.default import CorpusScorer
 from longmatch.lab.store.store import LayerStore
-from longmatch.matching.levels import SentenceVectors
 from longmatch.ragged import offsets_of
 
 FLOORS = {side.name: side.floor for side in SIDES}
@@ -32,7 +30,6 @@ BEST = 60  # documents of each finder in a query's list
 DEPTH = 10  # of nDCG
 UNRELATED = 20  # documents drawn at random for each source of pairs
 LONE = 80  # related pairs, and as many random ones, that are compared by themselves
-QUERIES_AT_ONCE = 16
 
 SideValues = dict[str, Floats]
 
@@ -56,14 +53,10 @@ class SideScorer(CorpusScorer):
 
         `lengths` are the documents' numbers of words.
         """
-        usable = [number for number in numbers if number not in self.unhandled]
-        for start in range(0, len(usable), QUERIES_AT_ONCE):
-            block = usable[start : start + QUERIES_AT_ONCE]
-            queries = [self.encoding(number) for number in block]
-            self.candidates.compare_sentences(queries)
-            for number, query in zip(block, queries, strict=True):
-                lengths = self.candidates.lengths.astype(np.float64)
-                yield number, {**self.candidates.similarities(query, sides), "lengths": lengths}
+        lengths = self.candidates.lengths.astype(np.float64)
+        for number in numbers:
+            if number not in self.unhandled:
+                yield number, {**self.candidates.similarities(self.encoding(number), sides), "lengths": lengths}
 
 
 def open_scorer(matcher: HybridMatcher, corpus: Corpus, layers: Path) -> SideScorer:
@@ -207,13 +200,7 @@ def lone_sides(pairs: Sequence[tuple[int, int]], scorer: SideScorer, matcher: Hy
     """The sides of pairs by themselves, their numbers of words, and how far their wording and their kind are known."""
     rows = []
     for numbers in pairs:
-        alone = []
-        for number in numbers:  # as a matcher with another background encodes it
-            encoding = scorer.encoding(number)
-            vectors = encoding.sentence_vectors.vectors
-            expectations = expected_by_chance(matcher.statistics.sentences, vectors)
-            alone.append(replace(encoding, vectors=SentenceVectors(vectors, expectations)))
-        a, b = alone
+        a, b = map(scorer.encoding, numbers)
         rarity = Rarity.of([a, b], matcher.statistics)
         sides = Collection([b], rarity).similarities(a, PASSAGE_SIDES)
         known = known_of([a, b], matcher.statistics)

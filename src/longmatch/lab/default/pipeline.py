@@ -19,12 +19,12 @@ from longmatch.default.statistics import (
     FOLDER,
     PROBABILITY,
     SENTENCES,
+    SPACE,
     STYLES,
     UNRELATED,
     shipped_statistics,
 )
 from longmatch.default.unrelated import Prior
-from longmatch.encoders.backbone import Backbone
 from longmatch.errors import LongmatchError
 from longmatch.lab.datasets.records import SPLITS
 from longmatch.lab.default.background import combine, read_kinds, styles_of, write_background, write_kinds
@@ -54,7 +54,7 @@ Lists = Mapping[str, QueryLists]
 STEPS = ("background", "features", "weights", "calibration", "report")
 SETS = ("acl", "legal", "news", "papers", "peps", "wiki")  # legal has queries alone, news pairs alone
 MOST_BYTES = 15_000_000  # of safetensors in the package
-IN_FOLDER = (SENTENCES, STYLES, CALIBRATION, PROBABILITY, UNRELATED)
+IN_FOLDER = (SENTENCES, SPACE, STYLES, CALIBRATION, PROBABILITY, UNRELATED)
 TARGETS = {FREQUENCIES: FILE, **{name: FOLDER / name for name in IN_FOLDER}}
 
 
@@ -138,15 +138,15 @@ def matcher_of(folder: Path, without: str | None = None) -> HybridMatcher:
     """The default matcher, with what the folder holds instead of what the package does; `without` a kind of text."""
     statistics = shipped_statistics()
     if kinds := read_kinds(folder, without):
-        terms, sentences = combine(kinds)
-        statistics = replace(statistics, terms=terms, sentences=sentences, kinds=styles_of(kinds))
+        terms, sentences, space = combine(kinds)
+        statistics = replace(statistics, terms=terms, sentences=sentences, space=space, kinds=styles_of(kinds))
     if (folder / CALIBRATION).is_file():
         statistics = replace(statistics, calibration=Calibration.read(folder / CALIBRATION))
     if (folder / PROBABILITY).is_file():
         statistics = replace(statistics, probability=Probability.read(folder / PROBABILITY))
     if (folder / UNRELATED).is_file():
         statistics = replace(statistics, prior=Prior.read(folder / UNRELATED))
-    return HybridMatcher(Backbone.load(), statistics)
+    return HybridMatcher(statistics=statistics)
 
 
 def install_default(folder: Path) -> None:

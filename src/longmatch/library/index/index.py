@@ -18,6 +18,7 @@ import numpy.typing as npt
 from longmatch.cache import replace_file
 from longmatch.default.comparison import CountedTerms
 from longmatch.default.rarity import Rarity, RunningWords
+from longmatch.default.space import Space
 from longmatch.default.statistics import Statistics
 from longmatch.default.term_rarity import blend
 from longmatch.default.unrelated import Known, Unrelated
@@ -40,11 +41,11 @@ from longmatch.library.index.segment import (
     write_segment,
 )
 from longmatch.library.index.selection import SegmentFrequencies, Selection
-from longmatch.library.rows import INDEX_COLUMNS, RECORD_COLUMNS, SENTENCE_COLUMNS, DocumentRow
+from longmatch.library.rows import INDEX_COLUMNS, RECORD_COLUMNS, DocumentRow, VectorType
 from longmatch.library.settings import DEFAULTS, LibrarySettings
 from longmatch.ragged import Floats, offsets_of
 
-FORMAT = 9
+FORMAT = 10
 MANIFEST = "manifest.json"
 BATCH = 256  # documents whose terms are in memory at a time
 
@@ -75,17 +76,18 @@ class Index:
     folder: Path
     statistics: Statistics
     fingerprint: str  # of the statistics and the model, on which norms and vectors depend
-    keeps_records: bool = False  # of the documents added from now on
+    records: VectorType | None = None  # vectors in the records of documents added from now on; None for no records
     settings: LibrarySettings = DEFAULTS
     segments: list[Segment] = field(default_factory=list)
     deleted: list[frozenset[int]] = field(default_factory=list)  # numbers of each segment's deleted documents
     version: int = -1  # of the store
     stale: int = 0  # documents added or removed since the norms were computed
     unrelated: Unrelated | None = None  # what unrelated documents have in common, where random pairs were drawn
+    space: Space | None = None  # of the documents' vectors, where it was measured
     scratch: TemporaryDirectory[str] | None = None  # around the folder of an index that nobody else reads
     _roster: tuple[object, Roster] | None = None  # with the segments and deletions it was made from
     _running: tuple[Roster, RunningWords] | None = None  # with the roster they were counted for
-    _rarity: tuple[tuple[Roster, Unrelated | None], Rarity] | None = None  # with what it was made from
+    _rarity: tuple[tuple[object, ...], Rarity] | None = None  # with what it was made from
 
     @classmethod
     def open(
@@ -93,7 +95,7 @@ class Index:
         folder: Path,
         statistics: Statistics,
         fingerprint: str,
-        keeps_records: bool = False,
+        records: VectorType | None = None,
         settings: LibrarySettings = DEFAULTS,
         recheck: bool = False,
     ) -> "Index":
@@ -101,7 +103,7 @@ class Index:
 
         `recheck` files, too, that do not seem to have changed since they were checked long ago.
         """
-        index = cls(folder, statistics, fingerprint, keeps_records, settings)
+        index = cls(folder, statistics, fingerprint, records, settings)
         text: str | None = None
         latest = _manifest(folder)
         while text != latest:  # else nobody has replaced it, and removed its segments, while they were opened
@@ -116,11 +118,12 @@ class Index:
                 index.segments = segments
                 index.deleted = [frozenset(numbers) for numbers in manifest["dead"]]
                 index.version, index.stale = manifest["version"], manifest["stale"]
-                drawn = manifest.get("unrelated")
+                drawn, space = manifest["unrelated"], manifest["space"]
                 index.unrelated = Unrelated.from_dict(drawn) if drawn else None
+                index.space = Space(np.array(space["centre"]), np.array(space["spread"])) if space else None
                 return index
             except (OSError, ValueError, KeyError, TypeError):
-                index = cls(folder, statistics, fingerprint, keeps_records, settings)
+                index = cls(folder, statistics, fingerprint, records, settings)
                 latest = _manifest(folder)
         return index
 
@@ -133,6 +136,7 @@ class Index:
             "version": version,
             "stale": self.stale,
             "unrelated": self.unrelated.to_dict() if self.unrelated else None,
+            "space": {name: x.tolist() for name, x in vars(self.space).items()} if self.space else None,
             "segments": [s.folder.name for s in self.segments],
             "dead": [sorted(numbers) for numbers in self.deleted],
         }
@@ -177,15 +181,16 @@ class Index:
     @property
     def columns(self) -> list[str]:
         """The columns of the store that are needed to add documents."""
-        recorded = [*RECORD_COLUMNS, *SENTENCE_COLUMNS] if self.keeps_records else []
+        recorded = RECORD_COLUMNS if self.records else ()
         return list(dict.fromkeys([*INDEX_COLUMNS, *recorded]))
 
     def add(self, rows: Sequence[DocumentRow]) -> None:
         """Add documents of the store as a segment."""
         folder = self._new_folder()
         columns, held = document_columns(rows, self.statistics.terms)
-        if self.keeps_records:
-            columns["records"] = write_records(folder, rows, self.settings.record_bytes)
+        columns["means.norms"] = self.rarity.space.distances(columns["means"])
+        if self.records:
+            columns["records"] = write_records(folder, rows, self.settings.record_bytes, self.records)
         else:
             columns["records"] = np.tile(NO_RECORD, (len(rows), 1))
         most = {"words": self.settings.heaviest_words, "phrases": self.settings.heaviest_phrases}
@@ -267,12 +272,13 @@ class Index:
     @property
     def rarity(self) -> Rarity:
         """The rarity of words, phrases and title terms in the whole collection; cached until that changes."""
-        key = self.roster, self.unrelated
+        key = self.roster, self.unrelated, self.space
         if self._rarity is None or any(mine is not known for mine, known in zip(key, self._rarity[0], strict=True)):
             frequencies = {kind: self.frequencies(kind) for kind in KINDS}
             unrelated = self.unrelated or self.statistics.prior.unrelated(Known())
             titles = self.live_column("titles").reshape(-1, TITLE_TERMS)
-            self._rarity = key, Rarity.counted(frequencies, self._words, titles, self.statistics, unrelated)
+            space = self.space or self.statistics.space
+            self._rarity = key, Rarity.counted(frequencies, self._words, titles, self.statistics, unrelated, space)
         return self._rarity[1]
 
     def _idf(self, kind: Kind, held: Occurrences, more: Frequencies | None = None) -> Floats:
@@ -290,9 +296,11 @@ class Index:
         return self._running[1]
 
     def refresh_norms(self) -> None:
-        """Compute the lengths of all documents' TF-IDF vectors from the current document frequencies."""
+        """Measure the space of all documents' vectors, and compute the lengths of these and of the TF-IDF vectors."""
+        means = self.live_column("means")
+        self.space = Space.of(means, self.statistics.space) if len(means) else None
         for number, segment in enumerate(self.segments):
-            columns = {}
+            columns = {"means.norms": self.rarity.space.distances(segment["means"]) if len(segment) else np.zeros(0)}
             for kind in KINDS:
                 norms = columns[f"{kind}.norms"] = np.zeros(len(segment), dtype=np.float32)
                 for start in range(0, len(segment), BATCH):

@@ -1,4 +1,4 @@
-"""What a question reads of a document besides its terms: sentence vectors or tokens, text and structure, in one record.
+"""What a question reads of a document besides its terms: text, structure, and vectors or tokens, in one record.
 
 Fetching documents from the store takes tens of milliseconds; a record is mapped into memory. The records of many
 documents lie one after another in a file of a segment. Merging copies those of small files and links large ones into
@@ -8,6 +8,7 @@ the new segment, so a document is copied a few times at most, however large the 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -18,21 +19,15 @@ import pyarrow as pa
 
 from longmatch.default.encoding import Encoding
 from longmatch.lexical.terms import Hashes
-from longmatch.library.row_cache import StoredSentences
-from longmatch.library.rows import RECORD_COLUMNS, TOKEN_COLUMNS, DocumentRow, OpenMeaning, schema_for
-from longmatch.matching.levels import SIZES
+from longmatch.library.rows import RECORD_COLUMNS, DocumentRow, OpenMeaning, VectorType, schema_for
 from longmatch.matching.sentences import Sentences
 
 Array = npt.NDArray[Any]
 
-FIELDS = ("file", "start", "end", "sentences", "number_bytes", "unpacked_bytes")
+FIELDS = ("file", "start", "end", "unpacked_bytes")
 """The columns of a segment's table of records."""
-NO_RECORD = np.array([-1, 0, 0, 0, 0, 0], dtype=np.int64)  # in place of a document's fields
+NO_RECORD = np.array([-1, 0, 0, 0], dtype=np.int64)  # in place of a document's fields
 CODEC = "zstd"
-VECTOR_TYPES: dict[int, np.dtype[Any]] = {0: np.dtype(np.int8), 1: np.dtype(np.int8), 2: np.dtype(np.float16)}
-"""By the bytes of a number; 0 for no vectors."""
-SCHEMA = pa.schema([field for field in schema_for(1, "none") if field.name in RECORD_COLUMNS])
-WITHOUT_TOKENS = pa.schema([field for field in SCHEMA if field.name not in TOKEN_COLUMNS])  # where vectors are stored
 
 
 @dataclass(frozen=True)
@@ -40,44 +35,36 @@ class Record:
     """The record of one document; nothing of it is decoded before it is asked for."""
 
     id: str
-    vectors: Array  # of the sentences, as stored; none where they are made from tokens
-    expectations: Array
     packed: Array  # bytes
     unpacked_bytes: int
+    vectors: VectorType
 
     @staticmethod
-    def of(id: str, arrays: Mapping[str, Array], fields: Sequence[int], width: int) -> "Record":
-        """Of the arrays of a segment; `fields` is a row of its table of records, `width` that of the vectors."""
-        data = arrays[file_name(fields[0])]
-        _, start, end, sentences, number_bytes, unpacked_bytes = fields
-        after_vectors = start + sentences * width * number_bytes
-        after_expectations = after_vectors + sentences * len(SIZES) * 2 * bool(number_bytes)
-        vectors = data[start:after_vectors].view(VECTOR_TYPES[number_bytes])
-        expectations = data[after_vectors:after_expectations].view(np.float16).reshape(-1, len(SIZES))
-        return Record(id, vectors, expectations, data[after_expectations:end], unpacked_bytes)
+    def of(id: str, arrays: Mapping[str, Array], fields: Sequence[int], vectors: VectorType) -> "Record":
+        """Of the arrays of a segment; `fields` is a row of its table of records, `vectors` the type of those stored."""
+        file, start, end, unpacked_bytes = fields
+        return Record(id, arrays[file_name(file)][start:end], unpacked_bytes, vectors)
 
     def row(self, meaning: OpenMeaning | None) -> DocumentRow:
-        """The text and structure, as the store has them."""
+        """The document, as the store has it."""
         unpacked = pa.decompress(pa.py_buffer(self.packed), self.unpacked_bytes, codec=CODEC)
-        schema = WITHOUT_TOKENS if len(self.vectors) else SCHEMA
-        return DocumentRow(pa.Table.from_batches([pa.ipc.read_record_batch(unpacked, schema)]), 0, meaning)
-
-    def sentences(self, meaning: OpenMeaning | None) -> StoredSentences:
-        """The sentence vectors."""
-        if len(self.vectors):
-            return StoredSentences(self.id, self.vectors, self.expectations)
-        return StoredSentences.of(self.row(meaning))
+        return DocumentRow(
+            pa.Table.from_batches([pa.ipc.read_record_batch(unpacked, record_schema(self.vectors))]), 0, meaning
+        )
 
     def encoding(self, vocabulary: Hashes, title_vector: Array, vector: Array, meaning: OpenMeaning | None) -> Encoding:
         """The document's encoding; `vocabulary` is its distinct words, ascending."""
         row = self.row(meaning)
-        sentences, tokens, title = (
-            Sentences(row.document(), *row.pieces()),
-            row.tokens(),
-            title_vector.astype(np.float32),
+        sentences = Sentences(row.document(), *row.pieces())
+        return Encoding(
+            sentences, row.terms(vocabulary), row.vectors(), title_vector.astype(np.float32), np.asarray(vector)
         )
-        vectors = self.sentences(meaning).unpacked() if tokens is None else row.vectors()
-        return Encoding(sentences, vectors, row.terms(vocabulary), title, np.asarray(vector), tokens)
+
+
+@cache
+def record_schema(vectors: VectorType) -> pa.Schema:
+    """The columns of a record, by the type of the vectors that are stored."""
+    return pa.schema([field for field in schema_for(1, vectors) if field.name in RECORD_COLUMNS])
 
 
 def file_name(number: int) -> str:
@@ -90,20 +77,16 @@ def record_files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.glob("records.*"))
 
 
-def write_records(folder: Path, rows: Sequence[DocumentRow], full: int) -> Array:
+def write_records(folder: Path, rows: Sequence[DocumentRow], full: int, vectors: VectorType) -> Array:
     """Write the records of documents to a new segment's folder; returns its table of records."""
     folder.mkdir(parents=True)
-    table = []
+    schema, table = record_schema(vectors), []
     with RecordWriter(folder, full) as writer:
         for row in rows:
-            stored = [] if row.tokens() is not None else [row.array(name) for name in ("vectors", "expectations")]
-            schema = WITHOUT_TOKENS if stored else SCHEMA
             columns = [row.table[field.name].chunk(0).slice(row.position, 1).take([0]) for field in schema]
             message = pa.RecordBatch.from_arrays(columns, schema=schema).serialize()
             packed = pa.compress(message, codec=CODEC, asbytes=True)
-            parts = [*map(np.ascontiguousarray, stored), packed]
-            number_bytes = stored[0].itemsize if stored else 0
-            table.append(writer.add(parts, (len(row.pieces()[0]), number_bytes, message.size)))
+            table.append(writer.add([packed], [message.size]))
     return np.array(table, dtype=np.int64)
 
 

@@ -19,7 +19,7 @@ from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, TermTable, look
 from longmatch.lexical.weights import Frequencies, Postings, QueryTerms, log_tf
 from longmatch.library.checksums import checksum, from_checked_json, to_checked_json
 from longmatch.library.index.records import FIELDS, Record, link, record_files
-from longmatch.library.rows import OpenMeaning
+from longmatch.library.rows import OpenMeaning, VectorType
 from longmatch.ragged import Floats, offsets_of, ranges
 
 Array = npt.NDArray[Any]
@@ -32,6 +32,7 @@ HELD = (*KINDS, TITLE_WORDS)
 DTYPES = {
     "means": "float32",  # (documents, width)
     "title_vectors": "float16",  # (documents, width); zeros for no title
+    "means.norms": "float32",  # how far each lies from the centre of the collection's space
     "titles": "uint64",  # (documents, TITLE_TERMS): hashed title terms
     "languages": "uint16",  # two letters
     "lengths": "int64",  # running words
@@ -52,7 +53,8 @@ DTYPES = {
     **{f"{name}.offsets": "int64" for name in HELD},  # of each document's terms, and the end
 }
 VECTORS = ("means", "title_vectors")
-PER_DOCUMENT = (*VECTORS, "titles", "languages", "lengths", "familiar", "known", *(f"{kind}.norms" for kind in KINDS))
+NORMS = ("means.norms", *(f"{kind}.norms" for kind in KINDS))
+PER_DOCUMENT = (*VECTORS, *NORMS, "titles", "languages", "lengths", "familiar", "known")
 """Columns that are merged by stringing them together; records move when they are."""
 MANY = 10_000  # documents: from there on SciPy, which sums postings four times as fast, is worth the time to load it
 SMALL = 1 << 16  # bytes
@@ -137,22 +139,18 @@ class Segment:
     def __getitem__(self, name: str) -> Array:
         return self.arrays[name]
 
-    def record(self, document: int) -> Record | None:
-        """The record of a document, if it has one."""
+    def encoding(
+        self, document: int, vectors: VectorType = "none", meaning: OpenMeaning | None = None
+    ) -> Encoding | None:
+        """The encoding of a document, if it has a record: with vectors, or what opens what makes them from tokens."""
         fields = self["records"][document].tolist()
         if fields[0] < 0:
             return None
-        return Record.of(self.ids[document], self.arrays, fields, self.arrays["means"].shape[1])
-
-    def encoding(self, document: int, meaning: OpenMeaning | None = None) -> Encoding | None:
-        """The encoding of a document, if it has a record; `meaning` opens what makes vectors from tokens."""
-        record = self.record(document)
-        if record is None:
-            return None
+        record = Record.of(self.ids[document], self.arrays, fields, vectors)
         start, end = self["words.offsets"][document : document + 2]
         vocabulary = self["words.terms"][self["words.held"][start:end]]
-        vectors = self["title_vectors"][document], self["means"][document]
-        return record.encoding(vocabulary, *vectors, meaning)
+        known = self["title_vectors"][document], self["means"][document]
+        return record.encoding(vocabulary, *known, meaning)
 
     def occurrences(self, name: str, documents: Ints) -> Occurrences:
         """What some documents hold: their words, their phrases, or the words of their titles."""

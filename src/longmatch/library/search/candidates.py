@@ -65,17 +65,26 @@ def find_candidates(query: Query, index: Index, scope: Scope, count: int, neares
     """The `count` best documents by words, by phrases and by document vector, each once."""
     rankings = [term_scores(kind, query, index) for kind in KINDS]
     if nearest is None:
-        rankings.append(np.concatenate([np.zeros(0), *(s["means"] @ query.vector for s in index.segments if len(s))]))
+        rankings.append(meaning_scores(query.vector[None], index)[:, 0])
     places = [_best(ranking[scope.rows], count, scope) for ranking in rankings]
     ids = scope.names(np.unique(np.concatenate(places)))
     if nearest is not None:
-        ids += [id for id in nearest(query.vector, count + 1) if scope.covers(id, index)]
+        direction = index.rarity.space.directions(query.vector)[0]
+        ids += [id for id in nearest(direction, count + 1) if scope.covers(id, index)]
     return list(dict.fromkeys(ids))
 
 
 def term_scores(kind: Kind, query: Query, index: Index) -> Floats:
     """The cosine with every document of the index, removed ones too, from their heaviest words or phrases."""
     return np.concatenate([np.zeros(0), *(segment.scores(kind, query.terms[kind]) for segment in index.segments)])
+
+
+def meaning_scores(vectors: npt.NDArray[np.float32], index: Index) -> Floats:
+    """The cosine in the collection's space of every document of the index with each of some: (documents, vectors)."""
+    space = index.rarity.space
+    directions, starts = space.directions(vectors)
+    parts = [(s["means"] @ directions.T + starts) / s["means.norms"][:, None] for s in index.segments if len(s)]
+    return np.concatenate([np.zeros((0, len(vectors))), *parts])
 
 
 def _best(scores: Floats, count: int, scope: Scope) -> Ints:

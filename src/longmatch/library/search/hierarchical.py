@@ -67,7 +67,7 @@ def sample_paragraphs(
     parts = []
     for row in rows:
         paragraph = row.pieces()[3]
-        vectors = row.sentence_vectors().vectors
+        vectors = row.vectors().sentences.vectors
         order = {number: _order(f"{row.id}\0{number}") for number in np.unique(paragraph).tolist()}
         mine = (vectors[paragraph == number] for number in sorted(order, key=order.__getitem__)[:each])
         parts += [Paragraphs.of(part, np.array([0, len(part)])) for part in mine]
@@ -77,7 +77,7 @@ def sample_paragraphs(
 def paragraphs_of(row: DocumentRow) -> Paragraphs:
     """A document's sentence vectors by paragraph."""
     paragraph = row.pieces()[3]
-    return Paragraphs.of(row.sentence_vectors().vectors, run_offsets(paragraph))
+    return Paragraphs.of(row.vectors().sentences.vectors, run_offsets(paragraph))
 
 
 def _order(name: str) -> bytes:

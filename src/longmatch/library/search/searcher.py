@@ -77,7 +77,7 @@ class Searcher:
         """The k documents with the best default score, of those that fulfil a user's condition."""
         scope = self.scope(where, without=query.stored_id)
         ids, rarity = self.candidate_ids(query, scope, where), self.index.rarity
-        scored = self.score(query, ids, None if self.is_small(scope) else k)
+        scored = self.score(query, ids)
         weighed = {document.id: document for document in self.weighed(scored.ids[:k])}
         # another process may have removed some
         best = scored.at([i for i, id in enumerate(scored.ids[:k]) if id in weighed])
@@ -91,21 +91,16 @@ class Searcher:
             if not candidates or query.document is None:
                 return []
             shown = best.at([place[candidate.document.id] for candidate in candidates])
-            documents, partners = [weighed[id] for id in shown.ids], []
-            for document in documents:
-                known = shown.partners.get(document.id)
-                unchanged = known is not None and len(known[1].index) == len(document.encoding)
-                partners.append(known if unchanged else None)
+            documents = [weighed[id] for id in shown.ids]
             judged = shown.similarities, shown.scores, shown.probabilities
-            explanations = explain_each(query.document, documents, rarity, *judged, partners)
+            explanations = explain_each(query.document, documents, rarity, *judged)
             return explain_hits(explanations, SHOWN, [question] * len(explanations))
 
         return Ranking(query, [weighed[id].encoding for id in best.ids], best.scores, percentiles, len(scope), explain)
 
-    def score(self, query: Query, ids: Sequence[str], most: int | None = None) -> Scored:
-        """Documents of the index by their default score, best first; perhaps only the best `most`."""
-        candidates = StoredCandidates(ids, self.index, self.store)
-        return score_candidates(query, candidates, self.index.rarity, most, self.settings.shortlist)
+    def score(self, query: Query, ids: Sequence[str]) -> Scored:
+        """Documents of the index by their default score, best first."""
+        return score_candidates(query, StoredCandidates(ids, self.index), self.index.rarity)
 
     def explain(self, a: Encoding, b: Encoding, rarity: Rarity | None = None) -> Explanation:
         """Two documents compared, by the terms of the whole library unless another rarity is given."""
@@ -116,18 +111,13 @@ class Searcher:
         return [document.encoding for document in self.weighed(ids)]
 
     def preload(self) -> None:
-        """Read as many documents as are kept between questions, for showing and, without records, for scoring."""
+        """Read as many documents as are kept between questions."""
         self.index.rarity.boilerplate.prepare()
         ids = self.scope().ids
-        steps = [ids[start : start + PRELOADED] for start in range(0, len(ids), PRELOADED)]
-        for step in steps:
-            for document in self.weighed(step):
+        for start in range(0, len(ids), PRELOADED):
+            for document in self.weighed(ids[start : start + PRELOADED]):
                 _ = document.weighed  # what a search with it needs
             if self.kept.is_full:
-                break
-        for step in () if self.index.keeps_records else steps:
-            self.store.sentences(step)
-            if self.store.kept_sentences.is_full:
                 break
 
     def weighed(self, ids: Sequence[str]) -> list[WeighedDocument]:
@@ -137,9 +127,8 @@ class Searcher:
         def read(unread: Sequence[str]) -> list[WeighedDocument]:
             """From the index, or from the store what has no record there, and all if the store has changed since."""
             indexed = self.index.select(unread if self.index.version == self.store.version else [])
-            encodings = zip(
-                indexed.ids, indexed.each(partial(Segment.encoding, meaning=self.store.meaning)), strict=True
-            )
+            restore = partial(Segment.encoding, vectors=self.store.model.vectors, meaning=self.store.meaning)
+            encodings = zip(indexed.ids, indexed.each(restore), strict=True)
             found = {
                 id: WeighedDocument(encoding, rarity, partial(self.index.counted_terms, id))
                 for id, encoding in encodings

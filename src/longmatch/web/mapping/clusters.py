@@ -18,7 +18,7 @@ MOST = 12  # clusters: more colours are hard to distinguish
 JUDGED = 1_000  # documents that the number of clusters is chosen by
 STARTS = 2  # of k-means for each number of clusters
 REGION_STARTS = 8  # of k-means over places, which are cheap and vary more
-WEAK = 0.15  # silhouette below which clusters hardly stand apart: those of the example collection have 0.22
+WEAK = 0.12  # silhouette below which clusters hardly stand apart: those of the example collection have 0.13
 ROUNDS = 100  # of k-means, at most; most starts settle earlier
 SAME = 1e-6  # squared distance below which two vectors of length 1 are one
 

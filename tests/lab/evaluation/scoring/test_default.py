@@ -13,14 +13,13 @@ from longmatch.default.calibration import Scale
 from longmatch.default.collection import Collection
 from longmatch.default.comparison import Candidates, Comparison, Query, WeighedDocument
 from longmatch.default.encoding import Encoding
-from longmatch.default.explanation import ComparedOneByOne
 from longmatch.default.matcher import HybridMatcher
 from longmatch.default.rarity import Rarity
 from longmatch.default.sides import BY_NAME, NAMES, Side, similarities
+from longmatch.default.space import Space
 from longmatch.lab.datasets import DataFolder
 from longmatch.lab.default.features import SideScorer
 from longmatch.lab.evaluation.corpus import Corpus
-from longmatch.lab.evaluation.scoring import slices
 from longmatch.lab.evaluation.scoring.default import CorpusScorer
 from longmatch.lab.store import store
 from longmatch.lab.store.store import LayerStore
@@ -28,6 +27,7 @@ from longmatch.lexical.terms import Counts
 from longmatch.lexical.weights import Idf
 from longmatch.library.library import Library
 from longmatch.library.search.score import StoredCandidates
+from longmatch.ragged import unit_rows
 from tests.default.test_evidence import slow as named
 from tests.library.tiny import made_up_text, tiny_matcher
 
@@ -69,26 +69,19 @@ def filled(folder: Path, tiny_bert: Path, tmp_path_factory: pytest.TempPathFacto
     searcher = library.searcher()
     ids = [encoding.document.id for encoding in encodings]
     scorer = opened(SideScorer(matcher), corpus, place)
-    assert len(scorer.candidates.slices.slices) > 1
-
-    def evaluated(query: Query) -> Candidates:
-        scorer.candidates.compare_sentences([query.encoding])
-        return scorer.candidates
-
     rarity = matcher.collect(encodings).rarity
     ways = {
         "memory": lambda query: Collection(encodings, rarity),
-        "library": lambda query: StoredCandidates(ids, searcher.index, searcher.store),
-        "evaluation": evaluated,
+        "library": lambda query: StoredCandidates(ids, searcher.index),
+        "evaluation": lambda query: scorer.candidates,
     }
     return Filled(encodings, rarity, ways)
 
 
 def opened(scorer: S, corpus: Corpus, place: Path) -> S:
-    """A scorer whose documents lie in several slices."""
+    """A scorer whose documents lie in several shards."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "CHARACTERS", 1_000)
-        patch.setattr(slices, "CPU_SENTENCES", 30)
         scorer.open(LayerStore.of(place / "layers", corpus.source).build(scorer.layers), corpus)
     return scorer
 
@@ -108,30 +101,20 @@ def cosine(a: Counts, b: Counts, idf: Idf) -> float:
     return sum(value * theirs.get(term, 0.0) for term, value in mine.items())
 
 
-def above_chance(a: Encoding, b: Encoding) -> float:
-    """The mean over the sentences of a of their best cosine in b, corrected for that of as many unrelated ones."""
-    found = []
-    for vector, expectations in zip(a.sentence_vectors.vectors, a.sentence_vectors.expectations, strict=True):
-        best = max(float(vector @ other) for other in b.sentence_vectors.vectors)
-        expected = np.interp(np.log2(len(b)) / 2, np.arange(len(expectations)), expectations)
-        found.append((best - expected) / (1 - expected))
-    return float(np.mean(found))
-
-
 def plain(a: Encoding, b: Encoding, filled: Filled) -> dict[str, float]:
     """Every side of two documents, written as its definition says."""
     rarity = filled.rarity
     means = [encoding.sentence_vectors.vectors.mean(0) for encoding in (a, b)]
-    nearest = sorted(float(vector @ b.title_vector) for vector in a.sentence_vectors.vectors)[-3:]
+    space = Space.of(np.stack([each.vector for each in filled.encodings]), rarity.statistics.space)
+    mine, theirs = ((unit_rows(mean) - space.centre) / space.spread for mean in means)
     return {
         "words": cosine(a.terms.words.counts, b.terms.words.counts, rarity.words),
         "phrases": cosine(a.terms.phrases.counts, b.terms.phrases.counts, rarity.phrases),
-        "meaning": (above_chance(a, b) + above_chance(b, a)) / 2,
-        "topic": float(means[0] @ means[1]) / float(np.linalg.norm(means[0]) * np.linalg.norm(means[1])),
+        "meaning": float(mine @ theirs) / float(np.linalg.norm(mine) * np.linalg.norm(theirs)),
         "title": cosine(a.terms.words.counts, b.title_words, rarity.words),
         "query_title": cosine(a.title_words, b.terms.words.counts, rarity.words),
         "named": named(a, b, filled.encodings, rarity),
-        "cites_title": max(0.0, (float(np.mean(nearest)) - 0.5) / 0.5),
+        "cites_title": max(0.0, (max(float(v @ b.title_vector) for v in a.sentence_vectors.vectors) - 0.4) / 0.6),
     }
 
 
@@ -140,13 +123,13 @@ def test_every_side_is_what_a_plain_loop_over_documents_gives(filled: Filled, wa
     asked = filled.encodings[QUERY]
     query = Query.of(WeighedDocument(asked, filled.rarity))
     if way == "pair":
-        alone = [ComparedOneByOne([other], filled.rarity).similarities(asked, NAMES) for other in filled.encodings]
+        alone = [Collection([other], filled.rarity).similarities(asked, NAMES) for other in filled.encodings]
         found = {name: np.concatenate([values[name] for values in alone]) for name in NAMES}
     else:
         found = similarities(Comparison(query, filled.ways[way](query)), NAMES)
     expected = [plain(asked, other, filled) for other in filled.encodings]
     for name in NAMES:
-        halves = way in ("library", "evaluation") and name in ("meaning", "topic", "cites_title")  # stored vectors
+        halves = way in ("library", "evaluation") and name in ("meaning", "cites_title")  # stored vectors
         wanted = [values[name] for values in expected]
         assert found[name].tolist() == pytest.approx(wanted, abs=2e-3 if halves else 1e-6), name
     assert max(values["named"] for values in expected) > 0

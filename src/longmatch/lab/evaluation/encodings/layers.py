@@ -1,14 +1,12 @@
-"""Layers that several models share: words, sentence vectors and what to expect of them by chance, opening vectors; and
-the vectors of trained encoders that score by one a document.
+"""Layers that several models share: words, vectors of sentences, documents and openings; and the vectors of trained
+encoders that score by one a document.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -17,18 +15,16 @@ from longmatch.documents.document import Document
 from longmatch.encoders.backbone import Backbone
 from longmatch.encoders.token_vectors import TokenVectors
 from longmatch.lab.baselines.pooled.matcher import PooledMatcher
-from longmatch.lab.encoders.ragged import as_array
 from longmatch.lab.evaluation.provenance import code_of
 from longmatch.lab.matchers import TrainedMatcher
-from longmatch.lab.store.digests import backbone_facts, code_digest, tensors_digest, weights_digest
-from longmatch.lab.store.layer import Array, Arrays, DocumentLayer, Layer, Shapes, Unhandled
+from longmatch.lab.store.digests import backbone_facts, code_digest, weights_digest
+from longmatch.lab.store.layer import Arrays, DocumentLayer, Layer, Shapes, Unhandled
 from longmatch.lab.store.tokens import NO_SENTENCE, TokenLayer, restore_tokens
 from longmatch.lexical.terms import Stream, terms_of
-from longmatch.matching.levels import SIZES, Background
 from longmatch.matching.matcher import Progress, Scores
 from longmatch.matching.sentence_vectors import vectors_of_tokens
 from longmatch.matching.sentences import Sentences
-from longmatch.ragged import as_numbers
+from longmatch.ragged import unit_rows
 from longmatch.units import sentences
 
 CONTENT_CODE = ("documents", "lexical/terms.py", "lexical/form.py", "lexical/form_words.py")
@@ -81,34 +77,6 @@ class SentenceVectorLayer(Layer):
             {"vectors": vectors.astype(np.float16), **{name: getattr(pieces, name).astype(np.int32) for name in PLACES}}
             for pieces, vectors in found
         ]
-
-
-class ExpectationLayer(Layer):
-    """What the default model expects by chance of each sentence vector."""
-
-    name = "chance"
-    reads_documents = False
-
-    def __init__(self, base: "SummedVectorLayer | SentenceVectorLayer", background: Background) -> None:
-        self.base, self.background = base, background
-
-    @cached_property
-    def facts(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """The background vectors."""
-        return {
-            "background": tensors_digest([torch.from_numpy(self.background.vectors)]),
-            "kinds": self.background.kinds,
-            "code": code_digest("matching/levels.py"),
-        }
-
-    @property
-    def shapes(self) -> Shapes:
-        """Expectations."""
-        return {"expectations": (np.float32, (len(SIZES),))}
-
-    def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
-        """What chance offers each sentence."""
-        return [{"expectations": expected_by_chance(self.background, under["vectors"])} for under in below]
 
 
 class PieceWordLayer(DocumentLayer):
@@ -179,11 +147,62 @@ class ContentWordLayer(DocumentLayer):
         return {"words": stream.ids, "bounds": stream.offsets}
 
 
-def sentence_layers(backbone: AnyBackbone) -> tuple[SummedVectorLayer | SentenceVectorLayer, Layer]:
-    """Sentence vectors by a backbone, and the words of the same sentences."""
+class SummedDocumentLayer(DocumentLayer):
+    """A document's vector by token vectors."""
+
+    name = "document"
+
+    def __init__(self, table: TokenVectors) -> None:
+        self.table = table
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Those of the sentences."""
+        return SummedVectorLayer(self.table).facts
+
+    @property
+    def shapes(self) -> Shapes:
+        """One vector per document."""
+        return {"vector": (np.float32, (self.table.width,))}
+
+    def make_one(self, document: Document, below: Arrays) -> Arrays:
+        """The mean of its sentences."""
+        ((found, vectors),) = encode_sentences([document], self.table)
+        if not len(found):
+            raise Unhandled(NO_SENTENCE)
+        return {"vector": unit_rows(vectors.sum(0))[None]}
+
+
+class MeanVectorLayer(Layer):
+    """A document's vector by a transformer: the mean of its sentences."""
+
+    name = "document"
+    reads_documents = False
+    facts: Mapping[str, Any] = {}
+
+    def __init__(self, backbone: Backbone) -> None:
+        self.backbone, self.base = backbone, SentenceVectorLayer(backbone)
+
+    @property
+    def shapes(self) -> Shapes:
+        """One vector per document."""
+        return {"vector": (np.float32, (self.backbone.width,))}
+
+    def make(self, documents: Sequence[Document], below: Sequence[Arrays]) -> list[Arrays]:
+        """Add up each document's sentences."""
+        return [{"vector": unit_rows(under["vectors"].astype(np.float32).sum(0))[None]} for under in below]
+
+
+def sentence_layer(backbone: AnyBackbone) -> SummedVectorLayer | SentenceVectorLayer:
+    """Sentence vectors by a backbone."""
+    return SummedVectorLayer(backbone) if isinstance(backbone, TokenVectors) else SentenceVectorLayer(backbone)
+
+
+def meaning_layers(backbone: AnyBackbone) -> tuple[Layer, Layer]:
+    """Documents' vectors by a backbone, and the words of the sentences that it reads."""
     if isinstance(backbone, TokenVectors):
-        return SummedVectorLayer(backbone), ContentWordLayer()
-    return SentenceVectorLayer(backbone), PieceWordLayer(backbone)
+        return SummedDocumentLayer(backbone), ContentWordLayer()
+    return MeanVectorLayer(backbone), PieceWordLayer(backbone)
 
 
 class OpeningVectorLayer(Layer):
@@ -218,14 +237,6 @@ def restore_sentences(arrays: Arrays, document: Document) -> Sentences:
 def restore_stream(arrays: Arrays) -> Stream:
     """The words of a document, as a matcher holds them; none for one that could not be handled."""
     return Stream(arrays["words"], arrays["bounds"] if len(arrays["bounds"]) else np.zeros(1, dtype=np.int64))
-
-
-def expected_by_chance(background: Background, vectors: Array) -> npt.NDArray[np.float32]:
-    """What chance offers sentences, worked out on the scoring device."""
-    there, sentences = (
-        as_array(torch.from_numpy(each).to(scoring_device(), torch.float32)) for each in (background.vectors, vectors)
-    )
-    return as_numbers(replace(background, vectors=there).expectations(sentences)).astype(np.float32)
 
 
 def scoring_device() -> torch.device:

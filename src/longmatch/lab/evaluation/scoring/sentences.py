@@ -27,7 +27,7 @@ from longmatch.lab.evaluation.encodings.layers import (
     VectorEncoder,
     restore_sentences,
     scoring_device,
-    sentence_layers,
+    sentence_layer,
 )
 from longmatch.lab.evaluation.measures import Floats
 from longmatch.lab.evaluation.scoring.scorer import Scorer, no_sentences
@@ -46,7 +46,7 @@ class SdrScorer(Scorer):
 
     def __init__(self, matcher: SdrMatcher) -> None:
         super().__init__(matcher)
-        self.layers = sentence_layers(matcher.backbone)[:1]
+        self.layers = (sentence_layer(matcher.backbone),)
         unit = {} if matcher.unit == "paragraph" else {"unit": matcher.unit}
         self.facts = {"normalise": matcher.normalise, "whole_paragraphs": matcher.whole_paragraphs, **unit}
 
