@@ -25,6 +25,7 @@ from longmatch.default.collection import Collection, sampled_unrelated
 from longmatch.default.encoding import Encoding
 from longmatch.default.explanation import Explanation
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.meaning import KnownVectors
 from longmatch.default.rarity import LITTLE_DOUBT, Rarity
 from longmatch.default.statistics import shipped_statistics
 from longmatch.documents.document import Document
@@ -123,8 +124,8 @@ def small_folders(data: Path, name: str) -> tuple[float, float]:
 
 
 def _terms_alone(document: Document) -> Encoding:
-    nothing = SentenceVectors(np.empty(0), np.empty(0))
-    return Encoding(Sentences.of_document(document), nothing, terms_of(document))
+    nothing = KnownVectors(SentenceVectors(np.empty((0, 1)), np.empty(0)))
+    return Encoding(Sentences.of_document(document), terms_of(document), nothing)
 
 
 def foreign_table(data: Path, out: Path | None) -> Table:

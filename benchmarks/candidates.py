@@ -1,11 +1,10 @@
-"""What two-stage search loses against scoring every document, by the number of candidates; and what pruning costs.
+"""What two-stage search loses against scoring every document, by the number of candidates.
 
     python -m benchmarks.candidates DATA_FOLDER [--every 4]
 
 The data folder is indexed once into out/library/. nDCG@10 over every fourth judged query: the exact score of all
 documents, then of the candidates alone. Below it, words and phrases by themselves: from each document's heaviest terms,
-as the first stage finds documents, and from all of them. Last, how far meaning, which takes all sentence vectors, rises
-above the cosine of the document vectors: what `pairs` leaves out rests on that.
+as the first stage finds documents, and from all of them.
 """
 
 import argparse
@@ -29,13 +28,11 @@ from longmatch.library.index.index import Index
 from longmatch.library.library import Library
 from longmatch.library.rows import INDEX_COLUMNS
 from longmatch.library.search.candidates import find_candidates, term_scores
-from longmatch.library.search.score import sentence_scores
 from longmatch.library.search.searcher import Searcher
 from longmatch.library.settings import LibrarySettings
 
 OUT = Path("out") / "library"
 COUNTS = (10, 20, 40, 60, 100)
-SHORTLISTS = (1, 2, 3, 4)
 PRUNINGS = ((64, 128), (128, 256), (256, 512), (512, 1024), (10**9, 10**9))
 
 Grades = dict[str, dict[str, int]]
@@ -52,8 +49,6 @@ def main() -> None:
     qrels = DataFolder(options.data).qrels()
     judged = {query: qrels[query] for query in sorted(qrels)[:: options.every]}
     console = Console(width=110)
-    console.print(meaning_above_vectors(library.searcher(), judged))
-    console.print(by_shortlist(library.searcher(), judged))
     console.print(by_candidates(library.searcher(), judged), by_pruning(library, judged))
 
 
@@ -74,38 +69,6 @@ def by_candidates(searcher: Searcher, qrels: Grades) -> Table:
         scored, value = np.mean([len(ids) for ids in chosen.values()]), _ndcg(run, qrels)
         table.add_row(str(count), f"{scored:.0f}", f"{value:.4f}", f"{1 - value / base:.2%}", f"{same:.2f}")
     return table
-
-
-def by_shortlist(searcher: Searcher, qrels: Grades) -> Table:
-    """One row for each number of candidates whose sentences are compared, for ten hits."""
-    table = Table("sentences compared of", "same of the ten best", "all ten the same")
-    same = dict[int, list[int]]()
-    for name in qrels:
-        query, ids = _query(searcher, name), _candidates(searcher, name, searcher.settings.candidates)
-        exact = searcher.score(query, ids).ids[:10]
-        for number in SHORTLISTS:
-            settings = replace(searcher.settings, shortlist=number)
-            found = replace(searcher, settings=settings).score(query, ids, most=10).ids[:10]
-            same.setdefault(number, []).append(len(set(found) & set(exact)))
-    for number, counts in same.items():
-        equal = np.mean(np.array(counts) == 10)
-        table.add_row(f"{10 * number} candidates", f"{np.mean(counts):.2f}", f"{equal:.1%}")
-    return table
-
-
-def meaning_above_vectors(searcher: Searcher, qrels: Grades) -> str:
-    """In how many pairs of a query and a candidate meaning is above the cosine of their vectors, and by how much."""
-    above = []
-    for name in qrels:
-        query = _query(searcher, name)
-        candidates = _candidates(searcher, name, 20)
-        vectors = searcher.index.select(candidates).column("means")
-        sentences = [document.unpacked() for document in searcher.store.sentences(candidates)]
-        above.append(sentence_scores(query.encoding.sentence_vectors, sentences) - vectors @ query.vector)
-    found = np.concatenate(above)
-    return (
-        f"Meaning above the vectors' cosine: in {(found > 0).sum()} of {len(found):,} pairs, at most {found.max():+.3f}"
-    )
 
 
 def _query(searcher: Searcher, id: str) -> Query:

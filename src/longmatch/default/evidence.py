@@ -81,7 +81,7 @@ def align_passages(
         i, j = _paraphrases(a, b, rarity, partners, found.distinctive)
     pairs = merge(*directions, also=(i, j))
     pair, term = shared_terms(a.terms.words, b.terms.words, pairs.a, pairs.b, content.ids)
-    shared = np.split(term, np.searchsorted(pair, np.arange(1, len(pairs.a))))  # by pair
+    starts = np.searchsorted(pair, np.arange(len(pairs.a) + 1))  # of each pair's terms
     strength = np.ones(len(pairs.a))
     if in_one_language:
         strength = np.sqrt(np.bincount(pair, content.mass[term], len(pairs.a)))
@@ -96,7 +96,9 @@ def align_passages(
         pairs,
         (a.sentences, b.sentences),
         lambda i, j: sentence_pair_scores(a, b, i, j),
-        lambda best: heaviest_words(content, [shared[place] for place in best], a.sentences, pairs.a[best]),
+        lambda best: heaviest_words(
+            content, [term[starts[place] : starts[place + 1]] for place in best], a.sentences, pairs.a[best]
+        ),
         None if most is None else readable_pairs(pairs, (a.sentences.shown, b.sentences.shown), most),
     )
 
