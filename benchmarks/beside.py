@@ -3,9 +3,9 @@
     python -m benchmarks.beside FILE.jsonl [--other CHECKOUT] [--queries 40] [--without-neighbours]
 
 FILE is indexed by this checkout's `Library` and by the other's, each in a process of its own, one after the other in
-one run; so are the texts by scikit-learn's TF-IDF of words and bigrams, by bm25s, and by sentence-transformers with MiniLM
-(of the first `ENCODED` documents, cut into pieces of 200 words). Seconds are processor time of all threads. Then the
-same stored documents are asked of both libraries, the ten best with passages, after a first round that warms up.
+one run; so are the texts by scikit-learn's TF-IDF of words and bigrams, by bm25s, and by sentence-transformers with
+MiniLM (of the first `ENCODED` documents, cut into pieces of 200 words). Seconds are processor time of all threads. Then
+the same stored documents are asked of both libraries, the ten best with passages, after a first round that warms up.
 """
 
 import argparse

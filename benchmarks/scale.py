@@ -3,10 +3,10 @@
     python -m benchmarks.scale DATA OUT [--sizes 1000 10000 100000] [--words 1000] [--queries 40]
 
 The documents are made: each is on the subject of a real one of a collection in DATA, whose sentences it mixes with
-those of others of the same collection, and has `--words` in the median. So no two are alike, and their words are those of
-real prose. Each size is indexed by `longmatch index` in a process of its own, whose processor time and peak memory are
-taken, and asked in another: stored documents, and sentences as questions, each after questions that warm up. OUT keeps
-the texts and the libraries; what is there is not made again.
+those of others of the same collection, and has `--words` in the median. So no two are alike, and their words are those
+of real prose. Each size is indexed by `longmatch index` in a process of its own, whose processor time and peak memory
+are taken, and asked in another: stored documents, and sentences as questions, each after questions that warm up. OUT
+keeps the texts and the libraries; what is there is not made again.
 """
 
 import argparse

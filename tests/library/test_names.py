@@ -65,7 +65,7 @@ def assert_as_in_memory(library: Library, folder: Path, weighed: HybridMatcher, 
     for query in queries:
         expected = collection.similarities(query, ["named"])["named"]
         assert (expected > 0).sum() > 3
-        candidates = StoredCandidates([d.id for d in documents], searcher.index, searcher.store)
+        candidates = StoredCandidates([d.id for d in documents], searcher.index)
         assert Comparison(searcher.query(query), candidates).coupling().tolist() == pytest.approx(expected, abs=1e-12)
         best = searcher.score(searcher.query(query), [d.id for d in documents])
         exact = dict(zip((d.id for d in documents), collection.scores(query), strict=True))

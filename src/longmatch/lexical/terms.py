@@ -25,6 +25,7 @@ Flags = npt.NDArray[np.bool_]
 Kind = Literal["words", "phrases"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 PHRASE_LENGTHS = (2, 3)
+HALF = np.uint64(32)  # bits
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it loses nothing
 Keys = npt.NDArray[np.unsignedinteger]
 
@@ -201,14 +202,29 @@ def run_starts(words: Stream, length: int) -> Ints:
 
 
 def hash_runs(words: Hashes, starts: Ints, length: int) -> Hashes:
-    """The terms of runs of `length` words; a run of one is the word itself."""
+    """The terms of runs of `length` words, of 32 bits that stand twice; a run of one is the word itself."""
     if length == 1:
         return words[starts]
     mixed = np.full(len(starts), length, dtype=np.uint64)
     for position in range(length):
         mixed = (mixed ^ words[starts + position]) * _MIX
         mixed ^= mixed >> np.uint64(29)
-    return mixed
+    return widened(narrowed(mixed))
+
+
+def narrowed(phrases: Hashes) -> npt.NDArray[np.uint32]:
+    """The first half of the bits, in the same order: a collection has many phrases, and they are kept in it."""
+    return (phrases >> HALF).astype(np.uint32)
+
+
+def widened(halves: npt.NDArray[np.uint32]) -> Hashes:
+    """The phrases whose bits those are: both halves of a phrase are alike.
+
+    >>> int(narrowed(widened(np.array([7], np.uint32)))[0])
+    7
+    """
+    wide = halves.astype(np.uint64)
+    return (wide << HALF) | wide
 
 
 @dataclass(frozen=True)

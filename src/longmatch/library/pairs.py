@@ -21,7 +21,7 @@ from longmatch.documents.document import Document, Span
 from longmatch.lexical.terms import KINDS, Kind, lookup
 from longmatch.lexical.weights import QueryTerms
 from longmatch.library.index.index import Index, language_code
-from longmatch.library.index.segment import Segment
+from longmatch.library.index.segment import Segment, to_stored
 from longmatch.library.search.candidates import Nearest, Scope, highest, meaning_scores
 from longmatch.library.search.encode import indexed_query
 from longmatch.library.search.score import StoredCandidates
@@ -93,7 +93,8 @@ class PairSearch:
                     self.found[pair] = judged
                     self.partners.update(pair)
                     self.copies.update(pair if nearly_copies else ())
-                elif self.closest is None or judged > self.closest[1]:
+                fell_short = judged.probability < self.minimum
+                if fell_short and (self.closest is None or judged > self.closest[1]):
                     self.closest = pair, judged
         partners = self.partners if count < self.settings.most_nearest else self.copies
         crowded = [query for query in queries if partners[query.id] >= count / 2]
@@ -155,12 +156,13 @@ def _cosines(kind: Kind, queries: Sequence[QueryTerms], segment: Segment) -> Any
     """(queries, documents of the segment), from the rarer of the documents' heaviest terms."""
     import scipy.sparse as sp
 
-    kept, starts = segment[f"{kind}.kept"], segment[f"{kind}.starts"]
+    kept = segment[f"{kind}.kept"]
     bounds, columns, values = [0], [], []
     for terms in queries:
-        position, present = lookup(kept, terms.ids)
+        position, present = lookup(kept, to_stored(kind, terms.ids))
         position = position[present]
-        rare = starts[position + 1] - starts[position] <= COMMON
+        first, last = segment.runs(kind, position)
+        rare = last - first <= COMMON
         columns.append(position[rare])
         values.append((terms.idf * terms.weights)[present][rare].astype(np.float32))
         bounds.append(bounds[-1] + int(rare.sum()))

@@ -6,7 +6,7 @@ process killed at any moment leaves a consistent index, though perhaps one behin
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,6 +37,7 @@ from longmatch.library.index.segment import (
     Segment,
     frequency_columns,
     held_columns,
+    to_stored,
     with_columns,
     write_segment,
 )
@@ -45,7 +46,7 @@ from longmatch.library.rows import INDEX_COLUMNS, RECORD_COLUMNS, DocumentRow, V
 from longmatch.library.settings import DEFAULTS, LibrarySettings
 from longmatch.ragged import Floats, offsets_of
 
-FORMAT = 10
+FORMAT = 11
 MANIFEST = "manifest.json"
 BATCH = 256  # documents whose terms are in memory at a time
 
@@ -195,15 +196,15 @@ class Index:
             columns["records"] = np.tile(NO_RECORD, (len(rows), 1))
         most = {"words": self.settings.heaviest_words, "phrases": self.settings.heaviest_phrases}
         for kind in KINDS:
-            terms, frequencies = columns[f"{kind}.terms"], columns[f"{kind}.frequencies"]
-            idf = self._idf(kind, held[kind], Frequencies(len(rows), terms, frequencies.astype(float)))
+            frequencies = columns[f"{kind}.frequencies"].astype(float)
+            idf = self._idf(kind, held[kind], Frequencies(len(rows), held[kind].distinct[0], frequencies))
             columns[f"{kind}.norms"] = held[kind].norms(idf)
             posted = held[kind].heaviest(idf, most[kind])  # which occurrences get a posting
             term, document = held[kind].term[posted], held[kind].document[posted]
             order = np.argsort(term, kind="stable")
             kept, counts = np.unique(term, return_counts=True)
             columns |= {
-                f"{kind}.kept": kept,
+                f"{kind}.kept": to_stored(kind, kept),
                 f"{kind}.starts": offsets_of(counts),
                 f"{kind}.documents": document[order],
                 f"{kind}.weights": held[kind].frequency[posted][order],
@@ -220,8 +221,7 @@ class Index:
                     name: np.zeros(1 if name in starts else 0, dtype or "uint8") for name, dtype in DTYPES.items()
                 }
                 for kind in KINDS:
-                    background = self.statistics.terms.frequencies(kind)
-                    columns |= frequency_columns(kind, removed.occurrences(kind), background, sign=-1)
+                    columns |= frequency_columns(kind, removed.occurrences(kind), sign=-1)
                 for part in removed.parts:
                     number = self.segments.index(part.segment)
                     self.deleted[number] = self.deleted[number].union(part.documents.tolist())
@@ -258,10 +258,11 @@ class Index:
     def counted_terms(self, id: str, kind: Kind) -> CountedTerms:
         """The words or phrases of a document with their document frequencies: its segment knows where they are."""
         (part,) = self.select([id]).parts
-        counted = part.segment.counted_terms(kind, int(part.documents[0]))
-        others = [segment for segment in self.segments if segment is not part.segment]
-        elsewhere = sum(segment.frequencies(kind, counted.counts.ids) for segment in others)
-        return replace(counted, documents=counted.documents + elsewhere)
+        counts, documents = part.segment.counted_terms(kind, int(part.documents[0]))
+        for segment in self.segments:
+            if segment is not part.segment:
+                documents = documents + segment.frequencies(kind, counts.ids)
+        return CountedTerms(counts, documents, self.statistics.terms.frequencies(kind)(counts.ids))
 
     def live_column(self, name: str) -> Array:
         """A column of all live documents."""
@@ -353,7 +354,7 @@ def document_columns(
     for name, flags in zip(("lengths", "familiar", "known"), counted, strict=True):
         columns[name] = np.bincount(words.document, words.count * flags[position], words.documents)
     for kind in KINDS:
-        columns |= frequency_columns(kind, held[kind], background.frequencies(kind)) | held_columns(kind, held[kind])
+        columns |= frequency_columns(kind, held[kind]) | held_columns(kind, held[kind])
     return columns, held
 
 

@@ -16,6 +16,7 @@ from longmatch.library.index.segment import (
     Segment,
     memory_map,
     seal,
+    signed_width,
     write_array,
 )
 from longmatch.library.settings import DEFAULTS, LibrarySettings
@@ -79,20 +80,19 @@ def _merge_records(folder: Path, segments: Sequence[Segment], live: Sequence[Arr
 
 def _merge_frequencies(folder: Path, kind: str, segments: Sequence[Segment], complete: bool, size: int) -> list[Path]:
     """Also writes, for each segment, the new position of each of its terms; those of dropped terms mean nothing."""
-    names = [f"{kind}.{part}" for part in ("terms", "frequencies", "background")]
+    names = [f"{kind}.{part}" for part in ("terms", "frequencies")]
+    width = signed_width(sum(int(np.abs(s[names[1]].astype(np.int64)).max(initial=0)) for s in segments))
+    for name in names:  # where nothing is kept, nothing is written
+        (folder / name).touch()
     positions = [folder / f"{kind}.positions.{number}" for number in range(len(segments))]
     written = 0
     for parts in _slices([s[names[0]] for s in segments], size):
-        found, counts, known = (
-            np.concatenate([s[name][p] for s, p in zip(segments, parts, strict=True)]) for name in names
-        )
+        found, counts = (np.concatenate([s[name][p] for s, p in zip(segments, parts, strict=True)]) for name in names)
         terms, position = np.unique(found, return_inverse=True)
-        background = np.zeros(len(terms))
-        background[position] = known  # the same in every segment
         total = np.bincount(position, counts, len(terms)).astype(np.int64)
         kept = (total != 0) | (not complete)
-        for name, column in zip(names, (terms, total, background), strict=True):
-            _write(folder, name, [column[kept]])
+        _write(folder, names[0], [terms[kept]])
+        _write(folder, names[1], [total[kept].astype(width)])
         new = (written + np.cumsum(kept) - 1).clip(min=0)[position]
         ends = np.cumsum([part.stop - part.start for part in parts])
         for path, moved in zip(positions, np.split(new, ends[:-1]), strict=True):
@@ -138,7 +138,7 @@ def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], number
         postings = []
         for segment, part, new in zip(segments, parts, numbers, strict=True):
             terms, starts, documents, weights = (segment[name] for name in names)
-            bounds = starts[part.start : part.stop + 1]
+            bounds = starts[part.start : part.stop + 1].astype(np.int64)
             rows = slice(int(bounds[0]), int(bounds[-1]))
             number = new[documents[rows]]
             live = number >= 0
@@ -155,7 +155,8 @@ def _merge_postings(folder: Path, kind: str, segments: Sequence[Segment], number
 def _slices(sorted_terms: Sequence[Array], size: int, total: int | None = None) -> Iterator[list[slice]]:
     """Slices of each array that cover the same ranges of hashes, of about `size` of the `total` entries together."""
     count = max(1, (sum(map(len, sorted_terms)) if total is None else total) // size)
-    inner = np.array([(i << 64) // count for i in range(1, count)], dtype=np.uint64)
+    bits = 8 * sorted_terms[0].itemsize
+    inner = np.array([(i << bits) // count for i in range(1, count)], dtype=sorted_terms[0].dtype)
     bounds = [[0, *np.searchsorted(terms, inner).tolist(), len(terms)] for terms in sorted_terms]
     for i in range(count):
         yield [slice(b[i], b[i + 1]) for b in bounds]

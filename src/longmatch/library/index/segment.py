@@ -12,11 +12,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from longmatch.default.comparison import CountedTerms
 from longmatch.default.encoding import Encoding
 from longmatch.lexical.mentions import TITLE_TERMS
-from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, TermTable, lookup
-from longmatch.lexical.weights import Frequencies, Postings, QueryTerms, log_tf
+from longmatch.lexical.terms import KINDS, Counts, Hashes, Ints, Kind, TermTable, lookup, narrowed, widened
+from longmatch.lexical.weights import Postings, QueryTerms, log_tf
 from longmatch.library.checksums import checksum, from_checked_json, to_checked_json
 from longmatch.library.index.records import FIELDS, Record, link, record_files
 from longmatch.library.rows import OpenMeaning, VectorType
@@ -29,6 +28,9 @@ TITLE_WORDS = "title_words"
 HELD = (*KINDS, TITLE_WORDS)
 """What is held of every document: its distinct terms and how often it has each."""
 
+WIDTHS: Mapping[Kind, str] = {"words": "uint64", "phrases": "uint32"}
+"""Of terms as they are stored: half of a phrase's bits says the other half."""
+
 DTYPES = {
     "means": "float32",  # (documents, width)
     "title_vectors": "float16",  # (documents, width); zeros for no title
@@ -40,11 +42,10 @@ DTYPES = {
     "known": "int64",  # running words that the background text has
     "records": "int64",  # (documents, FIELDS): where the document's record is
     **{f"{kind}.norms": "float32" for kind in KINDS},
-    **{f"{kind}.terms": "uint64" for kind in KINDS},  # every term, ascending ...
-    **{f"{kind}.frequencies": "int32" for kind in KINDS},  # ... its document frequency ...
-    **{f"{kind}.background": "uint16" for kind in KINDS},  # ... and that in the background text
-    **{f"{kind}.kept": "uint64" for kind in KINDS},  # terms with postings, ascending ...
-    **{f"{kind}.starts": "int64" for kind in KINDS},  # ... and the offsets of their postings, and the end
+    **{f"{kind}.terms": width for kind, width in WIDTHS.items()},  # every term, ascending ...
+    **{f"{kind}.frequencies": "" for kind in KINDS},  # ... and its document frequency; the narrowest signed integers
+    **{f"{kind}.kept": width for kind, width in WIDTHS.items()},  # terms with postings, ascending ...
+    **{f"{kind}.starts": "uint32" for kind in KINDS},  # ... and the offsets of their postings, and the end
     **{f"{kind}.documents": "int32" for kind in KINDS},
     **{f"{kind}.weights": "float32" for kind in KINDS},  # 1 + ln tf
     **{f"{kind}.held": "uint32" for kind in KINDS},  # each document's terms, ascending: their positions in `terms`
@@ -123,9 +124,10 @@ class Segment:
                 raise ValueError(f"{folder / name} is truncated")
         documents = len(info["ids"])
         arrays = {name: memory_map(folder / name, dtype) for name, dtype in DTYPES.items() if dtype}
-        for name in HELD:
-            path, entries = folder / f"{name}.counts", max(1, len(arrays[f"{name}.held"]))
-            arrays[f"{name}.counts"] = memory_map(path, f"u{max(1, path.stat().st_size // entries)}")
+        narrow = {f"{name}.counts": ("u", f"{name}.held") for name in HELD}
+        for name, (sign, beside) in (narrow | {f"{k}.frequencies": ("i", f"{k}.terms") for k in KINDS}).items():
+            path, entries = folder / name, max(1, len(arrays[beside]))
+            arrays[name] = memory_map(path, f"{sign}{max(1, path.stat().st_size // entries)}")
         for name in VECTORS:
             arrays[name] = arrays[name].reshape(documents, -1) if documents else arrays[name].reshape(0, 0)
         arrays["titles"] = arrays["titles"].reshape(documents, TITLE_TERMS)
@@ -158,13 +160,13 @@ class Segment:
         first, last = offsets[documents], offsets[documents + 1]
         where = ranges(first, last)
         held = self[f"{name}.held"][where]
-        terms = held if name == TITLE_WORDS else self[f"{name}.terms"][held]
+        terms = held if name == TITLE_WORDS else from_stored(name, self[f"{name}.terms"][held])
         numbers = np.repeat(np.arange(len(documents)), last - first)
         return Occurrences(len(documents), numbers, terms, self[f"{name}.counts"][where].astype(np.int64))
 
     def find(self, kind: str, wanted: Hashes, documents: Ints) -> Postings:
         """How often some documents hold the terms wanted: all of them, not only those with postings."""
-        position, present = lookup(self[f"{kind}.terms"], wanted)
+        position, present = lookup(self[f"{kind}.terms"], to_stored(kind, wanted))
         offsets, held = self[f"{kind}.offsets"], self[f"{kind}.held"]
         first, last = offsets[documents], offsets[documents + 1]
         runs = np.concatenate([held[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)])
@@ -176,39 +178,42 @@ class Segment:
 
     def frequencies(self, kind: str, terms: Hashes) -> Floats:
         """In how many of the segment's documents each term occurs."""
-        position, present = lookup(self[f"{kind}.terms"], terms)
+        position, present = lookup(self[f"{kind}.terms"], to_stored(kind, terms))
         counts = np.zeros(len(terms))
         counts[present] = self[f"{kind}.frequencies"][position[present]]
         return counts
 
     def frequent(self, kind: str, count: float) -> Hashes:
         """The terms that at least so many of the segment's documents have."""
-        often = self[f"{kind}.frequencies"] >= np.int32(np.ceil(count))
-        return np.asarray(self[f"{kind}.terms"][np.flatnonzero(often)])
+        often = np.flatnonzero(self[f"{kind}.frequencies"] >= count)
+        return from_stored(kind, self[f"{kind}.terms"][often])
 
-    def counted_terms(self, kind: str, document: int) -> CountedTerms:
+    def counted_terms(self, kind: str, document: int) -> tuple[Counts, Floats]:
         """The terms of a document, and in how many of the segment's documents each occurs."""
         start, end = self[f"{kind}.offsets"][document : document + 2]
         held, counts = self[f"{kind}.held"][start:end], self[f"{kind}.counts"][start:end].astype(np.int64)
-        documents, background = (self[f"{kind}.{name}"][held] for name in ("frequencies", "background"))
-        return CountedTerms(
-            Counts(self[f"{kind}.terms"][held], counts), documents.astype(np.float64), background.astype(np.float64)
-        )
+        documents = self[f"{kind}.frequencies"][held].astype(np.float64)
+        return Counts(from_stored(kind, self[f"{kind}.terms"][held]), counts), documents
 
     def scores(self, kind: str, query: QueryTerms) -> Floats:
         """The cosine of a query with every document, from the documents' heaviest terms alone."""
-        position, present = lookup(self[f"{kind}.kept"], query.ids)
+        position, present = lookup(self[f"{kind}.kept"], to_stored(kind, query.ids))
         if not present.any():
             return np.zeros(len(self))
         place, weights, norms = position[present], (query.idf * query.weights)[present], self[f"{kind}.norms"]
         if len(self) >= MANY:
             mass = weights.astype(np.float32) @ self.postings(kind, place)
         else:
-            first, last = self[f"{kind}.starts"][place], self[f"{kind}.starts"][place + 1]
+            first, last = self.runs(kind, place)
             where = ranges(first, last)
             each = self[f"{kind}.weights"][where] * np.repeat(weights, last - first)
             mass = np.bincount(self[f"{kind}.documents"][where], each, len(self))
         return np.asarray(mass / np.where(norms > 0, norms, 1.0), dtype=np.float64)
+
+    def runs(self, kind: str, place: Ints) -> tuple[Ints, Ints]:
+        """Where the postings of some terms begin and end; `place` is that of each among the kept."""
+        starts = self[f"{kind}.starts"]
+        return starts[place].astype(np.int64), starts[place + 1].astype(np.int64)
 
     def postings(self, kind: str, place: Ints) -> Any:
         """The weights of some terms in each document, as a sparse matrix: (terms, documents).
@@ -217,7 +222,7 @@ class Segment:
         """
         import scipy.sparse as sp
 
-        first, last = self[f"{kind}.starts"][place], self[f"{kind}.starts"][place + 1]
+        first, last = self.runs(kind, place)
         weights, documents = (take_runs(self[f"{kind}.{part}"], first, last) for part in ("weights", "documents"))
         offsets = offsets_of(last - first)
         narrow = offsets.astype(sp.get_index_dtype(maxval=offsets[-1]))  # SciPy would widen the documents otherwise
@@ -284,14 +289,27 @@ def seal(folder: Path, ids: Sequence[str], hashes: Sequence[str], checksums: Map
     return Segment.open(folder)
 
 
-def frequency_columns(kind: str, occurrences: Occurrences, background: Frequencies, sign: int = 1) -> dict[str, Array]:
+def frequency_columns(kind: str, occurrences: Occurrences, sign: int = 1) -> dict[str, Array]:
     """The columns of document frequencies; `sign` is -1 for removed documents."""
     terms, position = occurrences.distinct
-    return {
-        f"{kind}.terms": terms,
-        f"{kind}.frequencies": sign * np.bincount(position, minlength=len(terms)),
-        f"{kind}.background": background(terms),
-    }
+    frequencies = sign * np.bincount(position, minlength=len(terms))
+    width = signed_width(int(np.abs(frequencies).max(initial=0)))
+    return {f"{kind}.terms": to_stored(kind, terms), f"{kind}.frequencies": frequencies.astype(width)}
+
+
+def signed_width(most: int) -> np.dtype[Any]:
+    """The narrowest integers that hold numbers from -most to most."""
+    return np.min_scalar_type(-max(1, most))
+
+
+def to_stored(kind: str, terms: Hashes) -> Array:
+    """Terms as a segment has them, in the same order."""
+    return narrowed(terms) if kind == "phrases" else terms
+
+
+def from_stored(kind: str, stored: Array) -> Hashes:
+    """The terms that a segment has."""
+    return widened(stored) if kind == "phrases" else np.asarray(stored)
 
 
 def held_columns(name: str, occurrences: Occurrences) -> dict[str, Array]:
