@@ -38,8 +38,7 @@ def test_words_hash_to_known_numbers():  # as `printf bridge | b2sum -l 64` prin
 def test_phrases_hash_to_known_numbers():
     words = [hash_word(word) for word in ("old", "stone", "bridge")]
     assert phrases_of(stream_of([words])).ids.tolist() == [
-        half * (1 + (1 << 32))
-        for half in (3963225838, 3074829491, 1524672489)
+        half * (1 + (1 << 32)) for half in (3963225838, 3074829491, 1524672489)
     ]
 
 

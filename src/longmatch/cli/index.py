@@ -39,14 +39,16 @@ def index(
     ] = False,
     vectors: Annotated[
         Literal["float16", "int8"] | None,
-        typer.Option("--vectors", help="How a new library stores vectors: float16, or int8 in half the space."),
+        typer.Option(
+            "--vectors", help="How a new library keeps a transformer's vectors: float16, or int8 in half the space."
+        ),
     ] = None,
     backbone: Annotated[
         str | None,
         typer.Option(
             help="The encoder of a new library, or with --reencode of this one: a folder, a Hugging Face id, "
-            "token-vectors (no transformer, much quicker), or multilingual (15 languages; extra `languages`). "
-            "The library keeps it.",
+            "all-MiniLM-L6-v2 (extra `deep`), or multilingual (15 languages; extra `languages`); by default token "
+            "vectors. The library keeps it.",
             metavar="NAME",
         ),
     ] = None,

@@ -19,7 +19,7 @@ Model = Annotated[str, typer.Option("--model", "-m", help=MODELS)]
 Backbone = Annotated[
     str | None,
     typer.Option(
-        help="The encoder of the model: a folder, a Hugging Face id, token-vectors, or multilingual.", metavar="NAME"
+        help="The encoder of the model: a folder, a Hugging Face id, all-MiniLM-L6-v2, or multilingual.", metavar="NAME"
     ),
 ]
 Ray = Annotated[
