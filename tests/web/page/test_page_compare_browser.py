@@ -52,7 +52,7 @@ def test_a_matrix_cell_scrolls_both_sides_there_and_lights_its_passages(visit, m
         assert there.text_content() == heading
         assert there.evaluate(TOP) == pytest.approx(52, abs=8)
     spans = match.sections.row_spans[row], match.sections.column_spans[column]
-    linked = [x for x in match.alignments if overlap(x.a, spans[0]) and overlap(x.b, spans[1])]
+    linked = [x for x in match.alignments if x.evidence and overlap(x.a, spans[0]) and overlap(x.b, spans[1])]
     for side, document in (("a", match.a), ("b", match.b)):
         wanted = {document.readable[p.start : p.end] for p in (getattr(x, side) for x in linked)}
         lit = set(page.locator(f'[data-side="{side}"] mark:is(.chosen, .picked)').all_text_contents())
