@@ -77,7 +77,7 @@ def neighbours(texts: list[str]) -> dict[str, float]:
     def of_bm25s() -> None:
         bm25s.BM25().index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
 
-    model = SentenceTransformer(str(default_folder()), device="cpu")
+    model = SentenceTransformer(str(default_folder()), device="cpu", trust_remote_code=False)
     words = [text.split() for text in texts[:ENCODED]]
     pieces = [" ".join(each[i : i + PIECE]) for each in words for i in range(0, len(each), PIECE)]
     model.encode(pieces[:8])

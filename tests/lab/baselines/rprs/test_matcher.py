@@ -132,8 +132,8 @@ def test_sentences_as_near_as_the_last_hit_are_hits_so_the_order_of_candidates_d
 
 
 @pytest.fixture(scope="module", params=[RprsMatcher, frequency_matcher])
-def rprs(request, matcher) -> RprsMatcher:
-    return request.param(matcher.backbone)
+def rprs(request, backbone) -> RprsMatcher:
+    return request.param(backbone)
 
 
 @pytest.fixture(scope="module")
@@ -152,9 +152,9 @@ def test_what_belongs_together_ranks_first(rprs, examples):
     assert rprs.rank(query, others)[0].id == NAMES[1]
 
 
-def test_a_query_among_the_candidates_leaves_their_scores_as_they_are(matcher, encoded):
+def test_a_query_among_the_candidates_leaves_their_scores_as_they_are(backbone, encoded):
     # without frequencies: they know the candidates' mean length, to which it would add
-    rprs = RprsMatcher(matcher.backbone)
+    rprs = RprsMatcher(backbone)
     query, *others = encoded
     assert rprs.score(query, rprs.collect(encoded))[1:].tolist() == rprs.score(query, rprs.collect(others)).tolist()
 
@@ -173,6 +173,5 @@ def test_contributions_sum_to_1_and_passages_stand_where_they_say(rprs, encoded)
         assert x.a.text == match.a.text[x.a.start : x.a.end] and x.b.text == match.b.text[x.b.start : x.b.end]
 
 
-def test_both_rules_open_by_name(matcher):
-    backbone = matcher.backbone
+def test_both_rules_open_by_name(backbone):
     assert load("rprs", backbone).rule == RprsRule() and load("rprs-frequency", backbone).rule.k1 == 1.5

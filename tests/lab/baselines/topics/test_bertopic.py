@@ -51,8 +51,8 @@ def test_a_sentence_speaks_of_the_topic_whose_words_it_has():
 
 
 @pytest.fixture(scope="module")
-def bertopic(matcher) -> BertopicMatcher:
-    return load("bertopic", matcher.backbone)
+def bertopic(backbone) -> BertopicMatcher:
+    return load("bertopic", backbone)
 
 
 @pytest.fixture(scope="module")
