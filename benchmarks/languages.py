@@ -15,17 +15,17 @@ from rich.table import Table
 
 from benchmarks.common import EXAMPLES
 from longmatch.default.matcher import HybridMatcher
+from longmatch.default.meaning import load_backbone
 from longmatch.documents.read import read
-from longmatch.encoders.backbone import Backbone
-from longmatch.encoders.pretrained import DEFAULT_NAME
+from longmatch.encoders.pretrained import TOKEN_VECTORS
 
 
 def partners(backbones: Sequence[str]) -> Table:
     documents = [read(str(path)) for path in sorted((EXAMPLES / "crosslingual").glob("*.??.md"))]
     subjects = np.array([document.id.partition(".")[0] for document in documents])
     table = Table("backbone", "first", "of", "MRR")
-    for name in [DEFAULT_NAME, *backbones]:
-        matcher = HybridMatcher(Backbone.load(name))
+    for name in [TOKEN_VECTORS, *backbones]:
+        matcher = HybridMatcher(load_backbone(name))
         encodings = matcher.encode(documents)
         collection = matcher.collect(encodings)
         ranks = []

@@ -167,4 +167,4 @@ def test_a_scan_has_the_words_of_its_text_and_ranks_beside_it(tmp_path, matcher,
     for query in library:
         places = {hit.id: place for place, hit in enumerate(library.rank(query, k=len(library)))}
         if query not in (original.name, scan.name) and min(places[original.name], places[scan.name]) < 10:
-            assert abs(places[original.name] - places[scan.name]) <= 2
+            assert abs(places[original.name] - places[scan.name]) <= 3
