@@ -57,6 +57,7 @@ from longmatch.models.sdr.matcher import SdrMatcher
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str] | DescribedFile]
 By: TypeAlias = Literal["default", "sdr"]
 
+LED_BY_SECTIONS, LED_BY_READER = 1.0, 4.0  # what the best sections of documents count for a question, beside the score
 NO_QUESTION = f"Deep reading is for questions of at most {QUESTION_WORDS} words. Ask a shorter one, or rank without it."
 
 
@@ -363,10 +364,11 @@ class Library:
 
         Of a query from elsewhere, copies and versions in the library are left out too, and named by `same` of what is
         returned. `where` is a condition as in SQL on id, title, language, words, source and metadata: "year > 2019".
-        `by` names the score. With `rerank`, another model, the best `depth` (at least k) are read by it, and ordered by
-        the mean of the library's rank and its own; scores stay the library's. With `combine=False`, and by default with
-        a language model, order and scores are its own. `progress` is called with their number as they are read;
-        passages that explain a hit are the library's.
+        `by` names the score; the order of a question is that of the score and of the sections that answer best. With
+        `rerank`, another model, the best `depth` (at least k) are read by it, and ordered by the mean of the library's
+        rank and its own; scores stay the library's. With `combine=False`, and by default with a language model, order
+        and scores are its own. `progress` is called with their number as they are read; passages that explain a hit
+        are the library's.
 
         `deep` is for questions: a model made for them (or one given) reads the sections that answer best, and the
         order of documents is mostly that of their best sections; `reader` of what is returned names it.
@@ -379,7 +381,7 @@ class Library:
         question = by == "default" and not rerank and is_question(encoded.words, encoded.stored_id)
         if reader and not question:
             raise LongmatchError(NO_QUESTION)
-        count = max(k, depth) if rerank else searcher.most_candidates if reader else k
+        count = max(k, depth) if rerank else searcher.most_candidates if question else k
         spare = MOST_SAME if encoded.stored_id is None else 0
         if by == "sdr":
             ranking = rank_by_sdr(searcher, encoded, count + spare, SdrMatcher(self.matcher.backbone), where)
@@ -392,9 +394,9 @@ class Library:
         if rerank:
             ranking = ranking.reranked(rerank, k, progress, combine=combine)
         sections = find_sections(searcher, encoded, where) if question else None
-        if sections and reader:
-            sections = sections.read_by(reader, k)
-            ranking = ranking.led_by(sections.documents if sections.reader else (), k)
+        if sections:
+            sections = sections.read_by(reader, k) if reader else sections
+            ranking = ranking.led_by(sections.documents, k, LED_BY_READER if sections.reader else LED_BY_SECTIONS)
         hits = ranking.hits(self._with_path)
         hits.ordered_by = (by, rerank.name) if rerank and combine else None
         hits.same = tuple(replace(one, document=self._with_path(one.document)) for one in same)

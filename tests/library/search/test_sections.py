@@ -11,7 +11,7 @@ from longmatch.documents.read import read_text_string
 from longmatch.errors import LongmatchError
 from longmatch.library.library import Library, rank_text
 from longmatch.library.search.encode import QUESTION_WORDS
-from longmatch.library.search.sections import READ
+from longmatch.library.search.sections import READ, find_sections
 from longmatch.library.settings import LibrarySettings
 from longmatch.matching.hits import SectionHits
 from longmatch.matching.levels import SentenceVectors
@@ -101,6 +101,18 @@ def test_a_stored_document_finds_sections_of_others(example_library: Library) ->
     assert "tower-repair-report.pdf" not in {hit.document.id for hit in hits}
 
 
+def test_documents_for_a_question_are_in_the_order_of_the_score_and_of_their_best_sections(
+    example_library: Library,
+) -> None:
+    question, searcher = read_text_string("Why does lime mortar suit soft old bricks?"), example_library.searcher()
+    query = searcher.query(example_library.matcher.encode([question])[0])
+    by_score = [encoding.document.id for encoding in searcher.rank(query, 40).candidates]
+    by_section = find_sections(searcher, query).documents
+    mixed = {id: 1 / (10 + place) + 1 / (10 + by_section.index(id)) for place, id in enumerate(by_score)}
+    expected = sorted(by_score, key=lambda id: -mixed[id])
+    assert [hit.id for hit in example_library.rank(question, 40)] == expected != by_score
+
+
 def test_a_condition_restricts_the_documents(example_library: Library) -> None:
     hits = example_library.rank_sections(read_text_string("mercury in water"), 5, "id LIKE '%.html'")
     assert hits and all(hit.document.id.endswith(".html") for hit in hits)
@@ -173,8 +185,8 @@ def test_a_reader_reads_the_best_chunk_of_some_sections_and_of_all_that_are_aske
 
 def test_documents_without_a_section_that_was_read_come_after_those_with_one(example_library: Library) -> None:
     query = read_text_string(MORTAR)
-    hits = example_library.rank(query, 30, deep=KeenReader("lime"))
-    assert sorted(hit.id for hit in hits) == sorted(hit.id for hit in example_library.rank(query, 30))
+    hits = example_library.rank(query, 40, deep=KeenReader("lime"))
+    assert sorted(hit.id for hit in hits) == sorted(hit.id for hit in example_library.rank(query, 40))
 
 
 def test_what_a_reader_does_not_know_is_answered_without_it(example_library: Library, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from longmatch.reuse.words import shingles
 MOST = 5  # entries that are set apart
 PATIENCE = 2  # candidates that are not the query, after which no other is looked at
 LENGTH = 6  # words of a run
-RANK, LED = 10, 4  # what is added to a place before its reciprocal is taken; how much the order that leads counts
+RANK = 10  # what is added to a place before its reciprocal is taken
 LIKELY = 0.15  # share of the runs of the shorter text that two versions have in common at least
 
 
@@ -67,12 +67,12 @@ class Ranking:
             percentiles=np.array([ranked.percentile for ranked in best]),
         )
 
-    def led_by(self, ids: Sequence[str], k: int) -> "Ranking":
-        """The first k in an order in which that of some documents counts LED times as much as the one they are in.
+    def led_by(self, ids: Sequence[str], k: int, weight: float) -> "Ranking":
+        """The first k in an order in which that of some documents counts `weight` times as much as the one they are in.
 
         Reciprocal ranks are added up (Cormack et al., Reciprocal rank fusion, 2009). Scores stay.
         """
-        worth = {id: LED / (RANK + place) for place, id in enumerate(ids)}
+        worth = {id: weight / (RANK + place) for place, id in enumerate(ids)}
         mixed = [1 / (RANK + i) + worth.get(one.document.id, 0.0) for i, one in enumerate(self.candidates)]
         order = np.argsort(-np.array(mixed), kind="stable")[:k]
         return replace(
